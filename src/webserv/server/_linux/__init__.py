@@ -1,1 +1,1 @@
-"""TODO _linux."""
+"""Thin, typed wrappers of what the Linux kernel offers. Standard library only."""

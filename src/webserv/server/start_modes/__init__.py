@@ -1,1 +1,1 @@
-"""TODO start_modes."""
+"""How a clone comes alive: `boot.py` and `zygote.py`; `preloader.py` is the program that runs as the zygote."""

@@ -18,13 +18,19 @@ class EndState(Protocol):
     """
 
     @property
-    def answer(self) -> str | None: ...
+    def answer(self) -> str | None:
+        """What the policy gave to ``terminate``."""
+        ...
 
     @property
-    def url(self) -> str: ...
+    def url(self) -> str:
+        """URL of the active tab."""
+        ...
 
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """Visible text of the active tab."""
+        ...
 
     async def query(self, site: str, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Reads the clone's database, read-only.
@@ -46,7 +52,7 @@ class EndState(Protocol):
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """A check of an end state. Exceptions it lets out end the episode as failure ``evaluator``, never as 0."""
+    """A check of an end state. An exception it lets out is the episode's failure ``evaluator``, never a 0."""
 
     async def evaluate(self, state: EndState) -> Score:
         """Judges the end state."""

@@ -1,1 +1,1 @@
-"""TODO benchmarks."""
+"""Loaders of benchmarks whose data lives outside the code, one module each."""

@@ -1,1 +1,1 @@
-"""TODO evaluators."""
+"""Ready-made checks of an end state: `answer`, `url`, `page`, `database`; frozen, compared by value."""

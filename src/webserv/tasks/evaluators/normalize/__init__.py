@@ -1,0 +1,1 @@
+"""Reads what people write: `text` folds words; the others read one value out of a phrase."""

@@ -1,8 +1,9 @@
 """What this host can do, found out by doing it: the probes that choose an engine.
 
 The probes here are cheap (a few milliseconds) because they run before every start; `doctor.py` has the rest.
-Mounts and namespaces are tried in a thread of their own: unshare(2) moves only the calling thread, and whatever
-was mounted disappears with the thread's namespace, so a probe leaves nothing behind even when it fails half-way.
+Mounts and namespaces are tried in a thread of their own: unshare(2) moves only the calling thread, and
+whatever was mounted disappears with the thread's namespace, so a probe leaves nothing behind even when it
+fails half-way.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def probe_process() -> Capability:
 
 
 def choose_engine() -> Capability:
-    """The engine that ``auto`` takes: native where it works, else process, with native's obstacle as the reason.
+    """The engine that ``auto`` takes: native where it works, else process, with native's obstacle as the
+    reason.
 
     `Capability.works` is False when neither does.
     """
@@ -163,7 +165,8 @@ def check_overlay() -> Check:
         return Check(name, Status.OK, f"work on {data_home()}")
     except OSError as exc:
         refusal = words(exc)
-    # In a container the data folder is often an overlay itself, which cannot be an upper layer; a loop file can.
+    # In a container the data folder is often an overlay itself, which cannot be an upper layer; a loop file
+    # can.
     try:
         in_own_thread(_try_overlay_on_tmpfs)
     except (OSError, AttributeError) as exc:
@@ -219,7 +222,7 @@ def can_loop() -> bool:
 
 
 def in_own_thread(attempt: Callable[[], T]) -> T:
-    """Runs `attempt` in a thread of its own, so that namespaces it enters end with it; raises what it raises."""
+    """Runs `attempt` in a thread of its own, so that namespaces it enters end with it; raises its errors."""
     outcome: list[T] = []
     failure: list[BaseException] = []
 
@@ -248,7 +251,8 @@ def scratch_folder() -> Iterator[Path]:
 
 def _try_overlay(folder: Path) -> None:
     namespaces.unshare(namespaces.CLONE_NEWNS)
-    # Without this the mounts below would appear outside too, where mount points are shared (systemd's default).
+    # Without this the mounts below would appear outside too, where mount points are shared (systemd's
+    # default).
     mounts.mount("none", "/", "none", mounts.MS_REC | mounts.MS_PRIVATE)
     for part in ("lower", "upper", "work", "merged"):
         (folder / part).mkdir()

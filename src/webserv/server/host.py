@@ -102,8 +102,7 @@ def probe_process() -> Capability:
 
 
 def choose_engine() -> Capability:
-    """The engine that ``auto`` takes: native where it works, else process, with native's obstacle as the
-    reason.
+    """The engine that ``auto`` takes: native where it works, else process; the reason says why.
 
     `Capability.works` is False when neither does.
     """

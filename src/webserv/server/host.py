@@ -141,7 +141,7 @@ def check_namespaces() -> Check:
     """New mount, pid, network, ipc and uts namespaces, with the loopback interface up."""
     name = "namespaces"
     costs = "no native engine"
-    mend = "use a kernel and container settings that let root unshare namespaces (docker run --privileged)"
+    mend = _mend("use container settings that let root unshare namespaces (docker run --privileged)")
 
     def attempt() -> None:
         namespaces.unshare(WORLD_NAMESPACES)
@@ -170,7 +170,7 @@ def check_overlay() -> Check:
         in_own_thread(_try_overlay_on_tmpfs)
     except (OSError, AttributeError) as exc:
         costs = "no native engine"
-        return Check(name, Status.MISSING, words(exc), costs, "load the module: modprobe overlay")
+        return Check(name, Status.MISSING, words(exc), costs, _mend("modprobe overlay"))
     if not can_loop():
         return Check(
             name,
@@ -283,6 +283,10 @@ def _effective_capabilities() -> int:
 
 def words(exc: BaseException) -> str:
     """The host's own words for a refusal, in one line."""
-    if isinstance(exc, OSError) and exc.filename:
-        return f"{exc.strerror} ({exc.filename})"
-    return " ".join(str(exc.strerror if isinstance(exc, OSError) and exc.strerror else exc).split())
+    if isinstance(exc, OSError) and exc.errno:
+        return os.strerror(exc.errno) + (f" ({exc.filename})" if exc.filename else "")
+    return " ".join(str(exc).split())
+
+
+def _mend(mend: str) -> str:
+    return "run as root (sudo)" if os.geteuid() != 0 else mend

@@ -1,1 +1,4 @@
-"""Rollouts: episodes run by policies, their records and reports. Begin with `episode.py`, then `runner.py`, `store.py`."""
+"""Rollouts: episodes run by policies, and their records.
+
+Begin with `episode.py`, then `runner.py` and `store.py`.
+"""

@@ -1,0 +1,223 @@
+"""`RunStore`: the folder of one run.
+
+```
+run.json              what was asked for, with which versions, on which host
+episodes.jsonl.zst    one record per line, one zstd frame per record (frames.py)
+blobs/ab/abcd….jpg    screenshots, by content (blobs.py)
+summary.json          what came of it (summary.py)
+report/index.html     the same for people (webserv.viewer.report)
+.lock                 held while a process writes here
+```
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Self
+
+from webserv.errors import HostRefused, UserError
+from webserv.rollout.blobs import BlobStore
+from webserv.rollout.frames import Damage, FrameWriter, read_frames, refused
+from webserv.rollout.record import EpisodeRecord
+from webserv.rollout.runner import attempt_of
+
+RUN_SCHEMA = 1
+
+
+class RunStore:
+    """A run's folder, open for writing by this process alone. A context manager.
+
+    Make one with `RunStore.create` or `RunStore.resume`.
+    """
+
+    def __init__(self, root: Path, lock: int, config: Mapping[str, Any]) -> None:
+        self.root = root
+        self.config = dict(config)
+        self.blobs = BlobStore(root / "blobs")
+        self._lock = lock
+        self._writing = threading.Lock()
+        self._episodes = FrameWriter(root / "episodes.jsonl.zst")
+
+    @classmethod
+    def create(cls, root: Path, config: Mapping[str, Any]) -> Self:
+        """Starts a run in a folder that is absent or empty.
+
+        Args:
+            root: The folder.
+            config: What decides the results; plain JSON, without secrets. A resume must bring the same.
+
+        Raises:
+            UserError: There is something in the folder already.
+            HostRefused: The folder cannot be written, or another process writes to it.
+        """
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            taken = [entry.name for entry in root.iterdir() if entry.name != ".lock"]
+        except OSError as error:
+            raise refused(error, root) from error
+        if (root / "run.json").exists():
+            raise UserError(
+                f"'{root}' already holds a run.", hint="Go on with it by --resume, or name another --out."
+            )
+        if taken:
+            raise UserError(f"'{root}' is not empty (it holds '{min(taken)}').", hint="Name another --out.")
+        lock = _take_lock(root)
+        about = {
+            "schema": RUN_SCHEMA,
+            "config": dict(config),
+            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": {"webserv": _version("webserv"), "playwright": _version("playwright")},
+            "host": _host(),
+        }
+        write_json(root / "run.json", about)
+        return cls(root, lock, config)
+
+    @classmethod
+    def resume(cls, root: Path, config: Mapping[str, Any]) -> Self:
+        """Goes on with the run in `root`.
+
+        Raises:
+            UserError: There is no run, or it was made with a different config; the message names what
+                differs.
+            HostRefused: Another process writes to it.
+        """
+        stored = read_config(root)
+        for name in [*stored, *(name for name in config if name not in stored)]:
+            if stored.get(name) != config.get(name):
+                raise UserError(
+                    f"The run in '{root}' was made with {name} = {json.dumps(stored.get(name))}, "
+                    f"not {json.dumps(config.get(name))}.",
+                    hint="Resume it with the same options, or name another --out.",
+                )
+        return cls(root, _take_lock(root), config)
+
+    def add(self, record: EpisodeRecord) -> None:
+        """Appends a record. Blocks until it is on disk; may be called from any thread.
+
+        Raises:
+            HostRefused: The disk is full; what was stored before is whole.
+        """
+        line = record.to_json().encode("ascii") + b"\n"
+        with self._writing:
+            self._episodes.append(line)
+
+    def records(self) -> list[EpisodeRecord]:
+        """The records so far, see `read_records`."""
+        return read_records(self.root)
+
+    def close(self) -> None:
+        """Waits for a running `add`, closes the files and frees the folder; a second call is harmless."""
+        with self._writing:
+            self._episodes.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_records(root: Path) -> list[EpisodeRecord]:
+    """All records of a run, the latest of each episode, in the order of the first recording.
+
+    An episode that failed and was run again on a resume carries its earlier failures as attempts. Torn and
+    damaged records are left out: such an episode is simply not finished.
+    """
+    latest: dict[str, EpisodeRecord] = {}
+    for record in iterate_records(root):
+        latest[record.key] = record
+    return list(latest.values())
+
+
+def iterate_records(root: Path) -> Iterator[EpisodeRecord]:
+    """Every whole record as it was written, one at a time, so that a large run need not fit in memory."""
+    for frame in read_frames(root / "episodes.jsonl.zst"):
+        if isinstance(frame, Damage):
+            continue
+        yield EpisodeRecord.from_json(frame.payload)
+
+
+def read_config(root: Path) -> dict[str, Any]:
+    """The config that the run in `root` was made with.
+
+    Raises:
+        UserError: There is no run.
+    """
+    try:
+        about = json.loads((root / "run.json").read_text())
+        config = about["config"]
+    except FileNotFoundError:
+        raise UserError(f"There is no run in '{root}'.", hint="Leave --resume out to start one.") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"'{root / 'run.json'}' cannot be read: {error}.") from error
+    if about.get("schema") != RUN_SCHEMA:
+        raise UserError(
+            f"The run in '{root}' has schema {about.get('schema')}; this WebServ reads {RUN_SCHEMA}."
+        )
+    return dict(config)
+
+
+def continued(record: EpisodeRecord, earlier: EpisodeRecord | None) -> EpisodeRecord:
+    """`record` with the failures of the record that it replaces as its first attempts."""
+    if earlier is None or earlier.failure is None:
+        return record
+    return replace(record, attempts=(*earlier.attempts, attempt_of(earlier), *record.attempts))
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes a small JSON file whole or not at all.
+
+    Raises:
+        HostRefused: The disk is full or the file cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_text(json.dumps(content, indent=2, default=str) + "\n")
+        temporary.replace(path)
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+def _take_lock(root: Path) -> int:
+    """Holds the folder until the descriptor is closed, by this or by the process's death (flock(2))."""
+    try:
+        descriptor = os.open(root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise refused(error, root / ".lock") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise HostRefused(
+            f"Another process is writing to '{root}'.", hint="Wait for it or name another --out."
+        ) from error
+    return descriptor
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _host() -> dict[str, Any]:
+    return {
+        "system": platform.platform(),
+        "python": sys.version.split()[0],
+        "cpus": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }

@@ -70,6 +70,9 @@ class ChatClient:
         options: Where and how.
         sleep: Waits some seconds; tests pass their own.
         transport: Of httpx; None opens real connections.
+
+    Raises:
+        UserError: `options.base_url` is no address.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class ChatClient:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
+        _check_address(options.base_url)
         self._options = options
         self._sleep = sleep
         self._transport = transport
@@ -140,11 +144,6 @@ class ChatClient:
             # Lone surrogates of a page's text are no UTF-8; the model gets a replacement character instead.
             content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
             return await self._http.post(url, content=content, headers={"Content-Type": "application/json"})
-        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise UserError(
-                f"'{_without_userinfo(options.base_url)}' is no address of an endpoint: {error}.",
-                hint="Give --base-url like http://127.0.0.1:8000/v1.",
-            ) from error
         except httpx.TimeoutException as error:
             raise _TransientError(
                 f"{self._where()} did not answer within {options.timeout_s:g} s."
@@ -185,7 +184,11 @@ class ChatClient:
             raise _TransientError(
                 f"{self._where()} answered {status}: {said}", after_s=_retry_after(response)
             )
-        if status == httpx.codes.BAD_REQUEST and self._limit_name in said and "max_completion_tokens" in said:
+        if (
+            status == httpx.codes.BAD_REQUEST
+            and self._limit_name == "max_tokens"
+            and "max_completion_tokens" in said
+        ):
             self._limit_name = "max_completion_tokens"
             raise _TransientError(said, renamed=True)
         if status in (401, 403):
@@ -208,7 +211,7 @@ class ChatClient:
         raise PolicyFailed(self._scrub(f"{self._where()} refused the request with {status}: {said}"))
 
     def _where(self) -> str:
-        return f"The endpoint {_without_userinfo(self._options.base_url)}"
+        return f"The endpoint {without_userinfo(self._options.base_url)}"
 
     def _scrub(self, text: str) -> str:
         """Endpoints quote keys in their errors; records must not hold them."""
@@ -263,6 +266,19 @@ def _retry_after(response: httpx.Response) -> float | None:
     return min(max(0.0, wait), _LONGEST_WAIT_S)
 
 
-def _without_userinfo(url: str) -> str:
+def _check_address(base_url: str) -> None:
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL("")
+    if url.scheme not in ("http", "https") or not url.host:
+        raise UserError(
+            f"'{without_userinfo(base_url)}' is no address of an endpoint.",
+            hint="Give --base-url like http://127.0.0.1:8000/v1.",
+        )
+
+
+def without_userinfo(url: str) -> str:
+    """The address without a user name and password, for messages and records."""
     scheme, separator, rest = url.partition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2] if '@' in rest.partition('/')[0] else rest}"

@@ -28,7 +28,21 @@ _PUBLIC = {
     "EnvFailure": "webserv.errors",
 }
 
-__all__ = ["__version__", *sorted(_PUBLIC)]
+__all__ = [
+    "EnvFailure",
+    "EnvHost",
+    "EnvOptions",
+    "Failure",
+    "Observation",
+    "Score",
+    "StepResult",
+    "Task",
+    "UserError",
+    "WebEnv",
+    "__version__",
+    "list_benchmarks",
+    "load_benchmark",
+]
 
 
 def __getattr__(name: str) -> Any:

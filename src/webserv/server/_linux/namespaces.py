@@ -7,8 +7,15 @@ import fcntl
 import os
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from threading import Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+
+CLONE_FS = 0x00000200
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -66,6 +73,36 @@ def bring_loopback_up() -> None:
         request = struct.pack("16sh14x", b"lo", 0)
         flags = struct.unpack("16sh14x", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[1]
         fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
+
+
+def run_in_mount_namespace(pid: int, function: Callable[[], T]) -> T:
+    """Calls `function` with the files that process `pid` sees, and waits for it.
+
+    Opening ``/proc/<pid>/root/…`` is not enough for SQLite, which resolves that link by its text to our own root. A
+    thread of its own enters instead; it gives up sharing root and working directory with the others first, which
+    setns(2) demands. `function` must import nothing: it does not see our modules.
+
+    Raises:
+        OSError: The process has ended, or we lack CAP_SYS_ADMIN or CAP_SYS_CHROOT.
+    """
+    outcome: Future[T] = Future()
+
+    def enter() -> None:
+        try:
+            namespace = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                unshare(CLONE_FS)
+                setns(namespace, CLONE_NEWNS)
+            finally:
+                os.close(namespace)
+            outcome.set_result(function())
+        except BaseException as exc:
+            outcome.set_exception(exc)
+
+    thread = Thread(target=enter, name=f"in-namespace-of-{pid}")
+    thread.start()
+    thread.join()
+    return outcome.result()
 
 
 class NetworkNamespace:

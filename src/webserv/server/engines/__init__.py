@@ -1,1 +1,1 @@
-"""TODO engines."""
+"""What makes worlds: `interface.py` has the contract, `load.py` the table; `native.py` and `process.py` are engines."""

@@ -12,10 +12,11 @@ The site's adapter module has four functions:
 
 Requests come over a SOCK_SEQPACKET socket, one JSON object each, with file descriptors beside it:
 
-``{"id", "hostname", "data", "uid", "overlay": {"upper", "work", "hide"} | null, "isolate": bool, "limits": n}`` with the
-descriptors ``[listening socket, status pipe, network namespace?, group entries…]``. The answer is ``{"id", "pid"}`` with
-the clone's pidfd (where the platform has one) or ``{"id", "error"}``. The clone writes ``ready`` to the status pipe once
-it serves, or the error that kept it from it. When the control socket closes, the zygote ends and its clones with it.
+``{"id", "isolate": bool, "hostname", "data", "uid", "overlay": {"upper", "work", "hide"}}`` with the descriptors
+``[listening socket, status pipe, network namespace, group entries…]``; without isolation only ``id`` and ``data`` and
+the first two descriptors count. The answer is ``{"id", "pid"}`` with the clone's pidfd (where the platform has one) or
+``{"id", "error"}``. The clone writes ``ready`` to the status pipe once it serves, or the error that kept it from it.
+When the control socket closes, the zygote ends and its clones with it.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class _Zygote:
 
 
 def _make_server(app: Any, listening: socket.socket, threads: int) -> Any:
-    import waitress
+    import waitress  # type: ignore[import-untyped]  # the site's, not ours
 
     # `clear_untrusted_proxy_headers` and the rest are irrelevant on a private loopback; idle connections are kept
     # so that a browser's kept-alive sockets do not race with a close.

@@ -74,6 +74,10 @@ class Storage:
         """Removes a layer; a second call is harmless."""
         shutil.rmtree(layer.folder, ignore_errors=True)
 
+    def delete_owner(self, owner: str) -> None:
+        """Removes all layers of an owner."""
+        shutil.rmtree(self.clones / owner, ignore_errors=True)
+
     def check_free(self) -> None:
         """Raises `HostRefused` when less than 256 MiB are free, here or under a loop file."""
         for folder in {self.info.root, self.info.root.parent}:

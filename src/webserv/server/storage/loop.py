@@ -77,13 +77,25 @@ def _unmount_if_unused(home: Path) -> bool:
 
 def _mount(home: Path) -> None:
     image = home / "pool.img"
-    if not image.exists():
+    fresh = not image.exists()
+    if fresh:
         _make_file_system(image)
     (home / "pool").mkdir(exist_ok=True)
     # mount(8) reuses the loop device if the file already has one, so that two mounts never are two file systems.
-    command = ["mount", "-t", "xfs", "-o", "loop,noatime,discard,nosuid,nodev", str(image), str(home / "pool")]
+    command = [
+        "mount",
+        "-t",
+        "xfs",
+        "-o",
+        "loop,noatime,discard,nosuid,nodev",
+        str(image),
+        str(home / "pool"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
+        if fresh:
+            # A root that may not mount (an unprivileged container) goes on with a plain folder.
+            image.unlink()
         raise HostRefused(
             f"The pool '{image}' cannot be mounted: {' '.join(done.stderr.split())}.",
             hint="Run 'webserv doctor', or set WEBSERV_POOL to a folder on XFS or btrfs.",
@@ -96,7 +108,8 @@ def _make_file_system(image: Path) -> None:
     size = min(_LARGEST_BYTES, int(shutil.disk_usage(image.parent).free * 0.9))
     if size < _SMALLEST_BYTES:
         raise HostRefused(
-            f"The disk under '{image.parent}' has less than 1 GiB free.", hint="Set WEBSERV_HOME to a larger disk."
+            f"The disk under '{image.parent}' has less than 1 GiB free.",
+            hint="Set WEBSERV_HOME to a larger disk.",
         )
     new = image.with_suffix(".new")
     with new.open("wb") as file:

@@ -1,0 +1,36 @@
+"""The table of engines, and the choice among them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from webserv.errors import MissingPrerequisite, UnknownName
+from webserv.server.engines.interface import Engine
+from webserv.server.host import probe_native, probe_process
+
+ENGINES = {
+    "native": "webserv.server.engines.native:NativeEngine",
+    "process": "webserv.server.engines.process:ProcessEngine",
+}
+
+
+def load_engine(name: str = "auto") -> Engine:
+    """Opens an engine by name; ``auto`` takes the best that this host has proved to run.
+
+    Must be called in a running event loop.
+
+    Raises:
+        UnknownName: There is no such engine.
+        MissingPrerequisite: The host cannot run it.
+    """
+    if name == "auto":
+        name = "native" if probe_native().works else "process"
+    if name not in ENGINES:
+        raise UnknownName("engine", name, [*ENGINES, "auto"])
+    capability = probe_native() if name == "native" else probe_process()
+    if not capability.works:
+        mend = next((check.mend for check in capability.checks if check.mend), "Run 'webserv doctor'.")
+        raise MissingPrerequisite(f"Engine '{name}' does not work here: {capability.reason}.", hint=mend)
+    module, _, attribute = ENGINES[name].partition(":")
+    engine: Engine = getattr(import_module(module), attribute)()
+    return engine

@@ -1,0 +1,374 @@
+"""The `native` engine: Linux namespaces, an overlay on the pool, bubblewrap; needs root.
+
+A world is a network namespace. A clone is a process tree in namespaces of its own whose data folder is an overlay of
+the snapshot. Nothing is mounted where the host could see it: when a clone's first process ends, the kernel takes its
+other processes, its mounts and, with the last handle, its network away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from webserv.errors import HostRefused, WorldFailed
+from webserv.server._linux.cgroups import (
+    ControlGroup,
+    Hierarchies,
+    delete_group,
+    find_hierarchies,
+    list_owners,
+)
+from webserv.server._linux.namespaces import NetworkNamespace
+from webserv.server._linux.processes import ProcessHandle
+from webserv.server.engines import sandbox
+from webserv.server.engines.interface import Engine, EngineInfo
+from webserv.server.site import Limits, StartModeName, split_origin
+from webserv.server.snapshot import CLONE_UID, Snapshot
+from webserv.server.start_modes.boot import wait_ready
+from webserv.server.start_modes.zygote import Zygote, preloader_arguments, wait_status
+from webserv.server.storage.interface import Layer
+from webserv.server.world import Clone, World
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceTarget:
+    """An address inside a world's network namespace."""
+
+    namespace: NetworkNamespace
+    address: tuple[str, int]
+
+    def open_socket(self) -> socket.socket:
+        """A socket born inside the namespace."""
+        return self.namespace.open_socket()
+
+
+class NativeEngine(Engine):
+    """Makes worlds of namespaces and overlays."""
+
+    def __init__(self) -> None:
+        self._hierarchies = find_hierarchies()
+        super().__init__()
+        note = ""
+        if self._hierarchies.version == 0:
+            note = "no cgroup controllers are writable: memory, processes and CPU of clones are not limited"
+        if self.storage.info.note:
+            note = f"{note}; {self.storage.info.note}" if note else self.storage.info.note
+        self.info = EngineInfo(
+            name="native",
+            isolates_network=True,
+            isolates_processes=True,
+            limits_resources=self._hierarchies.version > 0,
+            start_modes=("zygote", "boot"),
+            note=note,
+        )
+        self._zygotes: dict[str, Zygote] = {}
+        if any(character in str(self.storage.info.root) for character in ",:\\"):
+            raise HostRefused(
+                f"The pool's path '{self.storage.info.root}' holds a comma, colon or backslash, which overlayfs "
+                "takes for a separator.",
+                hint="Set WEBSERV_HOME or WEBSERV_POOL to another folder.",
+            )
+
+    async def _prepare_mode(self, snapshot: Snapshot, mode: StartModeName) -> None:
+        if mode == "zygote":
+            self._zygotes[snapshot.name] = await self._start_zygote(snapshot)
+
+    async def _start_clones(
+        self,
+        world_id: str,
+        snapshots: Sequence[Snapshot],
+        start_mode: StartModeName | None,
+        undo: AsyncExitStack,
+    ) -> list[Clone]:
+        namespace = _new_namespace()
+        undo.callback(namespace.close)
+        clones = []
+        for snapshot in snapshots:
+            mode = self.choose_start_mode(snapshot, start_mode)
+            start = self._start_by_zygote if mode == "zygote" else self._start_by_boot
+            clones.append(await start(f"{world_id}-{snapshot.site.name}", snapshot, namespace, undo))
+        return clones
+
+    async def _forget(self, world: World) -> None:
+        await super()._forget(world)
+        for clone in world.sites.values():
+            assert isinstance(clone.target, NamespaceTarget)
+            clone.target.namespace.close()
+
+    async def _close_modes(self) -> None:
+        await asyncio.gather(*(zygote.close() for zygote in self._zygotes.values()))
+        for group in list_owners().get(self.owner.id, []):
+            delete_group(group)
+
+    def _create_files(
+        self, name: str, limits: Limits, undo: AsyncExitStack
+    ) -> tuple[Layer, ControlGroup | None, Callable[[], Awaitable[None]]]:
+        layer = self.storage.create_layer(self.owner.id, name, uid=CLONE_UID)
+        undo.callback(self.storage.delete_layer, layer)
+        group = _create_group(f"{self.owner.id}/{name}", limits, self._hierarchies)
+        if group is not None:
+            undo.callback(group.delete)
+
+        async def delete() -> None:
+            if group is not None:
+                await asyncio.to_thread(group.delete)
+            await asyncio.to_thread(self.storage.delete_layer, layer)
+
+        return layer, group, delete
+
+    async def _start_by_zygote(
+        self, name: str, snapshot: Snapshot, namespace: NetworkNamespace, undo: AsyncExitStack
+    ) -> Clone:
+        layer, group, delete = self._create_files(name, snapshot.site.limits, undo)
+        target = NamespaceTarget(namespace, (sandbox.site_address(snapshot.site.name), _port(snapshot)))
+        inside = f"{sandbox.CLONES}/{layer.folder.relative_to(self.storage.clones / self.owner.id)}"
+        request = {
+            "isolate": True,
+            "hostname": snapshot.site.name,
+            "data": sandbox.DATA,
+            "uid": CLONE_UID,
+            "overlay": {"upper": f"{inside}/upper", "work": f"{inside}/work", "hide": sandbox.CLONES},
+        }
+        status_read, status_write = os.pipe()
+        entries = group.open_entries() if group is not None else []
+        # The socket listens before the clone exists: a connection made early waits in its backlog.
+        with _listen(target) as listening:
+            try:
+                fds = [listening.fileno(), status_write, namespace.fileno(), *entries]
+                _, pidfd = await self._zygotes[snapshot.name].fork(request, fds)
+            except BaseException:
+                os.close(status_read)
+                raise
+            finally:
+                for fd in (status_write, *entries):
+                    os.close(fd)
+        assert pidfd is not None
+        process = ProcessHandle(pidfd)
+        undo.push_async_callback(process.kill)
+        await wait_status(status_read, snapshot.site.name)
+        return Clone(
+            snapshot=snapshot,
+            start_mode="zygote",
+            process=process,
+            target=target,
+            data=Path(sandbox.DATA),
+            private_files=True,
+            delete_files=delete,
+            log=self._zygote_log(snapshot),
+        )
+
+    async def _start_by_boot(
+        self, name: str, snapshot: Snapshot, namespace: NetworkNamespace, undo: AsyncExitStack
+    ) -> Clone:
+        site = snapshot.site
+        layer, group, delete = self._create_files(name, site.limits, undo)
+        target = NamespaceTarget(namespace, (sandbox.site_address(site.name), _port(snapshot)))
+        merged = layer.folder / "merged"
+        merged.mkdir()
+        values = {
+            "data": sandbox.DATA,
+            "image": str(snapshot.image),
+            "address": target.address[0],
+            "port": str(target.address[1]),
+        }
+        command = [part.format_map(values) for part in site.boot.command]
+        environment = {key: value.format_map(values) for key, value in site.boot.environment.items()}
+        drop = ["setpriv", f"--reuid={CLONE_UID}", f"--regid={CLONE_UID}", "--clear-groups", "--no-new-privs"]
+        # A port below 1024 is bound without privileges: the namespace is this world's own.
+        with namespace.entered():
+            Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0", encoding="ascii")
+        entries = group.open_entries() if group is not None else []
+        log = self.owner.log_path(name)
+        try:
+            process = await _run_sandboxed(
+                snapshot,
+                prefix=_boot_prefix(snapshot.data(self.storage), layer, merged, namespace, entries),
+                command=[*drop, *command],
+                environment=environment,
+                binds=[("--bind", str(merged), sandbox.DATA)],
+                owner=self.owner.id,
+                log=log,
+                new_network=False,
+                pass_fds=[namespace.fileno(), *entries],
+            )
+        finally:
+            for entry in entries:
+                os.close(entry)
+        undo.push_async_callback(process.handle.kill)
+        await wait_ready(site, target, process.handle)
+        return Clone(
+            snapshot=snapshot,
+            start_mode="boot",
+            process=process.handle,
+            target=target,
+            data=Path(sandbox.DATA),
+            private_files=True,
+            delete_files=delete,
+            log=log,
+        )
+
+    async def _start_zygote(self, snapshot: Snapshot) -> Zygote:
+        zygote = snapshot.site.zygote
+        assert zygote is not None
+        clones = self.storage.clones / self.owner.id
+        clones.mkdir(parents=True, exist_ok=True)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            arguments = preloader_arguments(zygote.adapter, theirs.fileno(), zygote.threads)
+            app = snapshot.image / "app"
+            process = await _run_sandboxed(
+                snapshot,
+                prefix=[],
+                command=[str(snapshot.image / zygote.python), *arguments],
+                environment={"PYTHONPATH": f"{sandbox.LIBRARY}:{app}"} | zygote.environment,
+                binds=[
+                    ("--ro-bind", str(snapshot.data(self.storage)), sandbox.DATA),
+                    ("--bind", str(clones), sandbox.CLONES),
+                ],
+                owner=self.owner.id,
+                log=self._zygote_log(snapshot),
+                new_network=True,
+                pass_fds=[theirs.fileno()],
+            )
+        parent = Zygote(
+            snapshot.site.name, ours, process.outer, self._zygote_log(snapshot), process.kill_nowait
+        )
+        try:
+            await parent.wait_loaded()
+        except BaseException:
+            await parent.close()
+            raise
+        return parent
+
+    def _zygote_log(self, snapshot: Snapshot) -> Path:
+        return self.owner.log_path(f"zygote-{snapshot.site.name}")
+
+
+@dataclass(slots=True)
+class _Sandboxed:
+    """A process in a bubblewrap sandbox: the monitor outside and the first process inside."""
+
+    outer: asyncio.subprocess.Process
+    handle: ProcessHandle
+
+    def kill_nowait(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.outer.pid, signal.SIGKILL)
+
+
+async def _run_sandboxed(
+    snapshot: Snapshot,
+    *,
+    prefix: Sequence[str],
+    command: Sequence[str],
+    environment: dict[str, str],
+    binds: Sequence[tuple[str, str, str]],
+    owner: str,
+    log: Path,
+    new_network: bool,
+    pass_fds: Sequence[int],
+) -> _Sandboxed:
+    info_read, info_write = os.pipe()
+    with tempfile.TemporaryFile() as hosts, log.open("ab") as output:
+        hosts.write(sandbox.hosts_file().encode())
+        hosts.seek(0)
+        arguments = sandbox.bubblewrap_command(
+            snapshot,
+            command=command,
+            environment=environment,
+            binds=binds,
+            hosts_fd=hosts.fileno(),
+            info_fd=info_write,
+            owner=owner,
+            new_network=new_network,
+        )
+        try:
+            outer = await asyncio.create_subprocess_exec(
+                *prefix,
+                *arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                pass_fds=[hosts.fileno(), info_write, *pass_fds],
+            )
+        except BaseException:
+            os.close(info_read)
+            raise
+        finally:
+            os.close(info_write)
+    try:
+        with os.fdopen(info_read, "rb") as info:
+            told = await asyncio.to_thread(info.read)
+        return _Sandboxed(outer, ProcessHandle(os.pidfd_open(json.loads(told)["child-pid"])))
+    except (ValueError, KeyError, ProcessLookupError) as exc:
+        await outer.wait()
+        words = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        raise WorldFailed(
+            f"The sandbox of site '{snapshot.site.name}' did not start: {words[-1] if words else 'no message'}."
+        ) from exc
+
+
+def _boot_prefix(
+    lower: Path, layer: Layer, merged: Path, namespace: NetworkNamespace, entries: Sequence[int]
+) -> list[str]:
+    """Joins the groups and the network, mounts the overlay in a private mount namespace, then runs what follows."""
+    joins = "".join(f"echo 0 >/proc/self/fd/{entry}; " for entry in entries)
+    options = f"lowerdir={lower},upperdir={layer.upper},workdir={layer.work},index=off,xino=off,volatile"
+    script = f'{joins}mount -t overlay overlay -o "$0" "$1" && shift && exec "$@"'
+    enter = ["nsenter", f"--net=/proc/self/fd/{namespace.fileno()}", "--"]
+    return [
+        *enter,
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "--",
+        "sh",
+        "-c",
+        script,
+        options,
+        str(merged),
+    ]
+
+
+def _new_namespace() -> NetworkNamespace:
+    try:
+        return NetworkNamespace()
+    except OSError as exc:
+        raise HostRefused(
+            f"No network namespace can be made: {exc.strerror}.", hint="Run 'webserv doctor'."
+        ) from exc
+
+
+def _create_group(name: str, limits: Limits, where: Hierarchies) -> ControlGroup | None:
+    if where.version == 0:
+        return None
+    return ControlGroup(
+        name, memory_bytes=limits.memory_bytes, pids=limits.pids, cpus=limits.cpus, where=where
+    )
+
+
+def _port(snapshot: Snapshot) -> int:
+    return split_origin(snapshot.site.origins[0])[1]
+
+
+def _listen(target: NamespaceTarget) -> socket.socket:
+    sock = target.open_socket()
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(target.address)
+        sock.listen(128)
+    except BaseException:
+        sock.close()
+        raise
+    return sock

@@ -1,0 +1,65 @@
+"""`Owner`: the process that worlds belong to. What it leaves when it is killed is found by its id, by anyone.
+
+An owner holds a lock on ``run/owners/<id>/lock`` for as long as it lives; the kernel lets go of it however the process
+ends. Its clones' layers, control groups and processes carry the id in their path or environment.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from webserv.paths import run_dir
+from webserv.server.storage.interface import refused
+
+
+class Owner:
+    """Claims an id for this process.
+
+    Raises:
+        HostRefused: The data folder cannot be written.
+    """
+
+    def __init__(self) -> None:
+        self.id = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self.folder = owners_dir() / self.id
+        try:
+            self.folder.mkdir(parents=True)
+            self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as exc:
+            raise refused(exc, owners_dir()) from exc
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def log_path(self, name: str) -> Path:
+        """Where a process of this owner writes what it has to say."""
+        return self.folder / f"{name}.log"
+
+    def release(self) -> None:
+        """Gives the id up and removes its folder; a second call is harmless."""
+        if self._lock >= 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def owners_dir() -> Path:
+    """One folder for each owner."""
+    return run_dir() / "owners"
+
+
+def is_owner_alive(owner_id: str) -> bool:
+    """Whether the owner's process still holds its lock; works across pid namespaces."""
+    try:
+        lock = os.open(owners_dir() / owner_id / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False

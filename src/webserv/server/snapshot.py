@@ -1,0 +1,233 @@
+"""`Snapshot`: a seeded, ready state of a site that clones start from; found by a hash of everything that made it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from webserv.errors import NotBuilt
+from webserv.paths import images_dir, snapshots_dir
+from webserv.server.site import Site
+from webserv.server.storage.interface import Storage, refused
+from webserv.server.storage.load import open_storage
+from webserv.types import Cookie
+
+CLONE_UID = 65534
+"""Clones run as this user (nobody), and snapshot data belongs to it."""
+
+Progress = Callable[[str], None]
+
+
+class Recipe(Protocol):
+    """What a site's recipe module offers."""
+
+    def image_inputs(self) -> Sequence[Path]:
+        """Files whose contents decide the image."""
+        ...
+
+    def snapshot_inputs(self) -> Sequence[Path]:
+        """Files that, beside the image, decide the snapshot."""
+        ...
+
+    def build_image(self, target: Path, progress: Progress) -> None:
+        """Makes the image in the empty folder `target`, where it stays."""
+        ...
+
+    def build_snapshot(self, image: Path, target: Path, progress: Progress) -> Mapping[str, Any]:
+        """Makes the seeded data in the empty folder `target` and returns metadata with ``logins``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A seeded state. What is known of it lies outside the pool and can be read without mounting it."""
+
+    site: Site
+    name: str
+    """``<site>-<hash>``; also the folder's name in the pool."""
+    image: Path
+    start: Path
+    """Folder with copies of the files that evaluators compare against (the database)."""
+    digest: str
+    """SHA-256 over the files that the site declares as its state."""
+    logins: Mapping[str, tuple[Cookie, ...]]
+    metadata: Mapping[str, Any]
+
+    @property
+    def database(self) -> Path:
+        """The database as it was before any episode.
+
+        Raises:
+            ValueError: The site declares none.
+        """
+        if self.site.database is None:
+            raise ValueError(f"site '{self.site.name}' declares no database")
+        return self.start / self.site.database.path
+
+    def data(self, storage: Storage) -> Path:
+        """The data folder in an open pool."""
+        return storage.snapshots / self.name
+
+
+def find_snapshot(site: Site) -> Snapshot:
+    """Returns the built snapshot that fits the site's present files.
+
+    Raises:
+        NotBuilt: There is none; the message names the command that builds it.
+    """
+    name = _snapshot_name(site)
+    try:
+        record = json.loads((snapshots_dir() / name / "snapshot.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotBuilt(
+            f"Site '{site.name}' is not built on this host (or its files have changed).",
+            hint="Run 'webserv setup'.",
+        ) from None
+    return Snapshot(
+        site=site,
+        name=name,
+        image=_image_path(site),
+        start=snapshots_dir() / name / "start",
+        digest=record["digest"],
+        logins={
+            login: tuple(Cookie(**cookie) for cookie in cookies)
+            for login, cookies in record["logins"].items()
+        },
+        metadata=record,
+    )
+
+
+def ensure_snapshot(site: Site, progress: Progress = lambda line: None) -> Snapshot:
+    """Builds image and snapshot unless they are there; a second call costs milliseconds.
+
+    Two processes that build at once wait for each other. What a killed build left is removed by the next.
+
+    Raises:
+        HostRefused: The disk is full.
+        MissingPrerequisite: The recipe needs something that this host lacks.
+    """
+    for folder in (images_dir(), snapshots_dir()):
+        folder.mkdir(parents=True, exist_ok=True)
+    with _build_lock(site), closing(open_storage()) as storage:
+        recipe = _recipe(site)
+        image = _image_path(site)
+        if not (image / ".complete").exists():
+            _fresh(image)
+            progress(f"building the image of '{site.name}'")
+            recipe.build_image(image, progress)
+            (image / ".complete").touch()
+        name = _snapshot_name(site)
+        known = snapshots_dir() / name
+        if not (known / "snapshot.json").exists() or not (storage.snapshots / name).exists():
+            _build_snapshot(site, recipe, image, storage, progress)
+    return find_snapshot(site)
+
+
+def list_outdated(site: Site) -> list[Path]:
+    """Images and metadata of earlier versions of the site's files."""
+    keep = {_image_path(site).name, _snapshot_name(site)}
+    return [
+        folder
+        for parent in (images_dir(), snapshots_dir())
+        for folder in parent.glob(f"{site.name}-*")
+        if folder.name not in keep
+    ]
+
+
+def state_digest(site: Site, data: Path) -> str:
+    """SHA-256 over the logical content of the files that the site declares as its state.
+
+    SQLite databases count by their rows, since pages may lie differently in a file of equal content.
+    """
+    digest = hashlib.sha256()
+    files = sorted({path for pattern in site.state for path in data.glob(pattern) if path.is_file()})
+    for path in files:
+        digest.update(str(path.relative_to(data)).encode() + b"\0")
+        if site.database is not None and path == data / site.database.path:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+                for line in connection.iterdump():
+                    digest.update(line.encode())
+        else:
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _build_snapshot(site: Site, recipe: Recipe, image: Path, storage: Storage, progress: Progress) -> None:
+    name = _snapshot_name(site)
+    storage.check_free()
+    building = storage.snapshots / f"{name}.new"
+    target = storage.snapshots / name
+    for folder in (building, target, snapshots_dir() / name):
+        _fresh(folder)
+    progress(f"seeding '{site.name}'")
+    try:
+        metadata = dict(recipe.build_snapshot(image, building, progress))
+        if os.geteuid() == 0:
+            # A root without CAP_CHOWN has the process engine only, whose clones run as their owner.
+            with contextlib.suppress(PermissionError):
+                _give_to_clones(building)
+        target.rmdir()
+        building.rename(target)
+        start = snapshots_dir() / name / "start"
+        start.mkdir()
+        if site.database is not None:
+            (start / site.database.path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(target / site.database.path, start / site.database.path)
+        metadata["digest"] = state_digest(site, target)
+        new = snapshots_dir() / name / "snapshot.json.new"
+        new.write_text(json.dumps(metadata, indent=1, sort_keys=True), encoding="utf-8")
+        new.rename(new.with_suffix(""))
+    except OSError as exc:
+        raise refused(exc, storage.info.root) from exc
+
+
+def _give_to_clones(data: Path) -> None:
+    for folder, _, files in os.walk(data):
+        os.chown(folder, CLONE_UID, CLONE_UID)
+        for file in files:
+            os.chown(Path(folder, file), CLONE_UID, CLONE_UID, follow_symlinks=False)
+
+
+def _fresh(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+
+
+@contextmanager
+def _build_lock(site: Site) -> Iterator[None]:
+    with (images_dir() / f"{site.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _recipe(site: Site) -> Recipe:
+    return cast(Recipe, import_module(site.recipe))
+
+
+def _image_path(site: Site) -> Path:
+    return images_dir() / f"{site.name}-{_hash_files(_recipe(site).image_inputs())}"
+
+
+def _snapshot_name(site: Site) -> str:
+    recipe = _recipe(site)
+    return f"{site.name}-{_hash_files([*recipe.image_inputs(), *recipe.snapshot_inputs()])}"
+
+
+def _hash_files(paths: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.name.encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]

@@ -3,7 +3,9 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-for name in chromium-headless-shell chromium; do
+# The same names as webserv.browser.executable looks for.
+for name in ${WEBSERV_CHROMIUM:+"$WEBSERV_CHROMIUM"} \
+  chromium-headless-shell chrome-headless-shell chromium chromium-browser google-chrome; do
   if command -v "$name" >/dev/null 2>&1; then exit 0; fi
 done
 cache="${PLAYWRIGHT_BROWSERS_PATH:-$HOME/.cache/ms-playwright}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -20,7 +21,7 @@ def list_command(as_json: bool) -> None:
     from webserv.server.site import list_sites, load_site
     from webserv.server.snapshot import find_snapshot
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in list_sites():
         site = load_site(name)
         try:
@@ -49,12 +50,13 @@ def info_command(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(site.model_dump_json(indent=2))
         return
+    limits = site.limits
     lines = {
         "site": f"{site.name}: {site.title}",
         "origins": ", ".join(site.origins),
         "start modes": ", ".join(site.start_modes),
         "logins": ", ".join(site.logins) or "none",
-        "limits": f"{site.limits.memory_bytes // 2**20} MiB, {site.limits.pids} processes, {site.limits.cpus:g} cpus",
+        "limits": f"{limits.memory_bytes // 2**20} MiB, {limits.pids} processes, {limits.cpus:g} cpus",
     }
     try:
         snapshot = find_snapshot(site)

@@ -30,16 +30,6 @@ _LEAST_MEMORY_BYTES = 4 * _GIB
 _LEAST_FILES = 4096
 """A world with a busy browser context holds some 30 descriptors."""
 
-_INSTALL = {
-    "apt-get": "apt-get install --no-install-recommends",
-    "dnf": "dnf install",
-    "zypper": "zypper install",
-    "pacman": "pacman -S",
-    "apk": "apk add",
-    "brew": "brew install",
-}
-"""Package manager to its install command, the first that is found counts."""
-
 
 def run_checks() -> list[Check]:
     """All checks of the server half, in the order of reading; about a second."""
@@ -49,26 +39,18 @@ def run_checks() -> list[Check]:
             host.check_privileges,
             host.check_namespaces,
             host.check_overlay,
+            host.check_programs,
+            host.check_bubblewrap,
             check_user_namespaces,
             check_reflink,
             check_loop_pool,
             check_cgroups,
-            check_bubblewrap,
             check_oci_runtime,
         ]
     else:
         checks += [host.check_privileges, check_reflink]
     checks += [check_disk, check_memory, check_open_files, check_docker, check_incus]
     return [check() for check in checks]
-
-
-def install_command(package: str) -> str:
-    """The command that installs a package on this host, or its name where no package manager is known."""
-    for manager, command in _INSTALL.items():
-        if shutil.which(manager, path=trials.PATH):
-            prefix = "sudo " if os.geteuid() != 0 and manager != "brew" else ""
-            return f"{prefix}{command} {package}"
-    return f"install {package} with this system's package manager"
 
 
 def check_system() -> Check:
@@ -123,7 +105,9 @@ def check_loop_pool() -> Check:
             name, Status.MISSING, "loop devices need root", costs, "run as root (sudo)", needed=False
         )
     if shutil.which("mkfs.xfs", path=trials.PATH) is None:
-        return Check(name, Status.MISSING, "no mkfs.xfs", costs, install_command("xfsprogs"), needed=False)
+        return Check(
+            name, Status.MISSING, "no mkfs.xfs", costs, trials.install_command("xfsprogs"), needed=False
+        )
     try:
         with host.scratch_folder() as folder:
             host.in_own_thread(lambda: trials.try_loop_pool(folder))
@@ -162,23 +146,6 @@ def check_cgroups() -> Check:
     return Check(name, Status.OK, f"{kind}: memory, pids and cpu")
 
 
-def check_bubblewrap() -> Check:
-    """A program runs in namespaces made by bubblewrap."""
-    name = "bubblewrap"
-    costs = "`boot` clones cannot be put into containers by it"
-    program = shutil.which("bwrap", path=trials.PATH)
-    if program is None:
-        return Check(name, Status.MISSING, "no bwrap", costs, install_command("bubblewrap"), needed=False)
-    error = trials.try_program(
-        [program, "--ro-bind", "/", "/", "--unshare-pid", "--dev", "/dev", "--proc", "/proc", "true"]
-    )
-    if error is not None:
-        return Check(
-            name, Status.MISSING, error, costs, "run as root, or allow user namespaces", needed=False
-        )
-    return Check(name, Status.OK, f"{trials.first_line([program, '--version'])} runs a program", needed=False)
-
-
 def check_oci_runtime() -> Check:
     """A container runs under runc or crun, with its own namespaces."""
     name = "OCI runtime"
@@ -196,12 +163,12 @@ def check_oci_runtime() -> Check:
         refusals.append(f"{program}: {error}")
     if not refusals:
         return Check(
-            name, Status.MISSING, "neither runc nor crun", costs, install_command("runc"), needed=False
+            name, Status.MISSING, "neither runc nor crun", costs, trials.install_command("runc"), needed=False
         )
     mend = "run as root"
     if os.geteuid() == 0:
         # crun (seen with 1.8) takes v1 or v2, not the mixture of both that systemd calls hybrid.
-        mend = install_command("runc") if refusals[0].startswith("crun") else "see its message"
+        mend = trials.install_command("runc") if refusals[0].startswith("crun") else "see its message"
     return Check(name, Status.MISSING, "; ".join(refusals), costs, mend, needed=False)
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from webserv.paths import data_home
+from webserv.server import trials
 from webserv.server._linux import mounts, namespaces
 
 T = TypeVar("T")
@@ -77,9 +78,9 @@ class Capability:
 
 
 def probe_native() -> Capability:
-    """Whether worlds of namespaces and overlay mounts can be made here; a few milliseconds."""
+    """Whether worlds of namespaces and overlay mounts can be made here; some 15 milliseconds."""
     checks: list[Check] = []
-    for check in (check_privileges, check_namespaces, check_overlay):
+    for check in (check_privileges, check_programs, check_namespaces, check_overlay, check_bubblewrap):
         checks.append(check())
         if checks[-1].status is Status.MISSING:
             failed = checks[-1]
@@ -135,6 +136,34 @@ def check_privileges() -> Check:
         mend = "give the container these capabilities, for instance docker run --privileged"
         return Check(name, Status.MISSING, f"root without {', '.join(lacking)}", costs, mend)
     return Check(name, Status.OK, "root with all capabilities that are used")
+
+
+def check_programs() -> Check:
+    """The programs that the native engine calls."""
+    name = "programs"
+    packages = {"bwrap": "bubblewrap", "mount": "mount", "unshare": "util-linux", "nsenter": "util-linux"}
+    packages["setpriv"] = "util-linux" if shutil.which("apk") is None else "setpriv"
+    lacking = [program for program in packages if shutil.which(program, path=trials.PATH) is None]
+    if lacking:
+        wanted = sorted({packages[program] for program in lacking})
+        mend = trials.install_command(" ".join(wanted))
+        return Check(name, Status.MISSING, f"no {', '.join(lacking)}", "no native engine", mend)
+    return Check(name, Status.OK, ", ".join(packages))
+
+
+def check_bubblewrap() -> Check:
+    """A program runs in namespaces made by bubblewrap."""
+    name, costs = "bubblewrap", "no native engine"
+    command = ["bwrap", "--unshare-pid", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
+    error = trials.try_program(command)
+    if error is not None:
+        mend = (
+            trials.install_command("bubblewrap")
+            if error.startswith("no ")
+            else _mend("see bubblewrap's message")
+        )
+        return Check(name, Status.MISSING, error, costs, mend)
+    return Check(name, Status.OK, "runs a program in namespaces of its own")
 
 
 def check_namespaces() -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,26 @@ from webserv.server.storage.reflink import clone_file
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
 """Where programs are looked for; sbin is missing from a plain user's path on Debian."""
+
+
+_INSTALL = {
+    "apt-get": "apt-get install --no-install-recommends",
+    "dnf": "dnf install",
+    "zypper": "zypper install",
+    "pacman": "pacman -S",
+    "apk": "apk add",
+    "brew": "brew install",
+}
+"""Package manager to its install command, the first that is found counts."""
+
+
+def install_command(package: str) -> str:
+    """The command that installs a package on this host, or its name where no package manager is known."""
+    for manager, command in _INSTALL.items():
+        if shutil.which(manager, path=PATH):
+            prefix = "sudo " if os.geteuid() != 0 and manager != "brew" else ""
+            return f"{prefix}{command} {package}"
+    return f"install {package} with this system's package manager"
 
 
 def try_loop_pool(folder: Path) -> None:

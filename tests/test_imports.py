@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 PACKAGE = SOURCE / "webserv"
-SITE_APPS = tuple((PACKAGE / "sites").glob("*/app")) + tuple((PACKAGE / "sites").glob("*/seed"))
+SITE_APPS = tuple(folder for part in ("app", "seed") for folder in PACKAGE.glob(f"*/*/{part}"))
+"""Programs that run in a site's own environment: Django projects, seeds. Their imports are theirs."""
 
 FRAMEWORKS = {
     "gymnasium", "gym", "torch", "tensorflow", "jax", "trl", "transformers", "vllm", "ray", "verl", "numpy",
@@ -39,6 +41,7 @@ def _name(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+@cache
 def _imports(path: Path) -> set[str]:
     """Absolute dotted names of everything that a file imports, anywhere in it, type checking included."""
     found: set[str] = set()

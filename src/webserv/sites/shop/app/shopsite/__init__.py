@@ -1,0 +1,1 @@
+"""The Django project: settings, the site's clock, and what differs from stock Oscar."""

@@ -1,0 +1,12 @@
+"""URLs: a home page of our own, Oscar's storefront and dashboard, and media files."""
+
+from django.apps import apps
+from django.urls import include, path
+
+from shopsite import views
+
+urlpatterns = [
+    path("", views.home, name="shop-home"),
+    path("media/<path:path>", views.media),
+    path("", include(apps.get_app_config("oscar").urls[0])),
+]

@@ -1,0 +1,128 @@
+"""Ways through the shop that reference solutions share, by clicks and typing as a person would.
+
+What was found out about the application: the storefront's menu and the dashboard's menus are dropdowns whose entries
+cannot be clicked before they are opened; sorting reloads the page at once; a product's page is reached quickest by
+searching for its title; the dashboard's selects are either native or dressed up by select2.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from webserv.tasks.scripting import (
+    ScriptStuck,
+    Steps,
+    act,
+    choose,
+    click,
+    fill,
+    find,
+    find_all,
+    first_match,
+    has,
+)
+from webserv.types import Element, Observation
+
+HOME = "http://shop.example/"
+DASHBOARD = "http://shop.example/dashboard/"
+PRODUCT_PAGE = r"/catalogue/[^/]+_\d+/?$"
+_PRICE = re.compile(r"\$([\d,]+\.\d\d)")
+
+
+def amount(text: str) -> Decimal:
+    """The first amount of money in `text`.
+
+    Raises:
+        ScriptStuck: There is none.
+    """
+    match = _PRICE.search(text)
+    if match is None:
+        raise ScriptStuck(f"No amount in {text[:200]!r}.")
+    return Decimal(match[1].replace(",", ""))
+
+
+def open_category(obs: Observation, department: str, category: str) -> Steps:
+    """Opens a category of the storefront through its department."""
+    obs = yield from click(obs, "link|button", "Browse store")
+    obs = yield from click(obs, "link|menuitem", department)
+    return (yield from click(obs, "link", category))
+
+
+def sort_by(obs: Observation, order: str) -> Steps:
+    """Sorts a storefront list; `order` is the option's label."""
+    return (yield from choose(obs, "Sort by", order))
+
+
+def products_shown(obs: Observation) -> list[tuple[str, Decimal]]:
+    """Titles and prices of the product tiles, in order."""
+    tiles: list[tuple[str, int]] = []
+    for link in find_all(obs, "link", href=PRODUCT_PAGE):
+        at = obs.text.find(f"[{link.id}]")
+        if link.name and at >= 0 and (not tiles or tiles[-1][0] != link.name):
+            tiles.append((link.name, at))
+    shown = []
+    for number, (title, start) in enumerate(tiles):
+        end = tiles[number + 1][1] if number + 1 < len(tiles) else len(obs.text)
+        match = _PRICE.search(obs.text, start, end)
+        if match is not None:
+            shown.append((title, Decimal(match[1].replace(",", ""))))
+    return shown
+
+
+def product_link(obs: Observation, title: str) -> Element:
+    """The link to a product's page on a storefront list.
+
+    Raises:
+        ScriptStuck: The list does not show it.
+    """
+    return find(obs, "link", title, href=PRODUCT_PAGE, nth=-1)
+
+
+def search(obs: Observation, words: str) -> Steps:
+    """Searches the storefront."""
+    return (yield from fill(obs, "Search", words, enter=True))
+
+
+def open_product(obs: Observation, title: str) -> Steps:
+    """Opens a product's page by searching for its title."""
+    obs = yield from search(obs, title)
+    return (yield from act(f'click("{product_link(obs, title).id}")'))
+
+
+def product_fact(obs: Observation, label: str) -> str:
+    """A value of the table "Product Information"."""
+    return first_match(obs, rf"(?m){re.escape(label)}\W+([^\n|]+)").strip()
+
+
+def open_account(obs: Observation, section: str) -> Steps:
+    """Opens a section of the customer's account."""
+    obs = yield from click(obs, "link", "Account", nth=0)
+    return (yield from click(obs, "link", section))
+
+
+def open_order(obs: Observation, number: str) -> Steps:
+    """Opens one of the customer's own orders, turning pages where needed."""
+    obs = yield from open_account(obs, "Order history")
+    while not has(obs, "link", number):
+        obs = yield from click(obs, "link", "next")
+    return (yield from click(obs, "link", number))
+
+
+def dashboard(obs: Observation, menu: str, entry: str) -> Steps:
+    """Opens a section of the dashboard through its menu."""
+    obs = yield from click(obs, "link|button", menu)
+    return (yield from click(obs, "link|menuitem", entry, nth=0 if menu != entry else -1))
+
+
+def dashboard_order(obs: Observation, number: str) -> Steps:
+    """Opens an order in the dashboard by its number."""
+    obs = yield from dashboard(obs, "Fulfilment", "Orders")
+    return (yield from fill(obs, "Order number", number, enter=True, exact=False))
+
+
+def dashboard_product(obs: Observation, title: str) -> Steps:
+    """Opens a product's form in the dashboard by its title."""
+    obs = yield from dashboard(obs, "Catalogue", "Products")
+    obs = yield from fill(obs, "Product title", title, enter=True, exact=False)
+    return (yield from click(obs, "link", title))

@@ -1,0 +1,282 @@
+"""Storefront: filling the basket and ordering."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from webserv.sites.shop import reference as way
+from webserv.sites.shop.evaluators import EVERYTHING, nothing_else, rows
+from webserv.sites.shop.tasks.database import Order, Product, ShopDatabase
+from webserv.sites.shop.tasks.kinds import shuffled, storefront
+from webserv.tasks.evaluators.database import AllUnchanged, DatabaseRows
+from webserv.tasks.scripting import Steps, act, click, fill, find, find_all, finish, script
+from webserv.tasks.task import Script
+from webserv.tasks.template import Draft
+from webserv.types import Observation
+
+_BASKET = (
+    "SELECT l.product_id, l.quantity FROM basket_line l JOIN basket_basket b ON b.id = l.basket_id"
+    " WHERE b.owner_id = ? AND b.status = 'Open' ORDER BY l.product_id"
+)
+_BASKET_VOUCHERS = (
+    "SELECT v.code FROM basket_basket_vouchers bv JOIN voucher_voucher v ON v.id = bv.voucher_id"
+    " JOIN basket_basket b ON b.id = bv.basket_id WHERE b.owner_id = ? AND b.status = 'Open' ORDER BY v.code"
+)
+_NEW_ORDERS = (
+    "SELECT l.product_id, l.quantity, o.shipping_code, a.line1, a.line4, a.state, a.postcode"
+    " FROM order_order o JOIN order_line l ON l.order_id = o.id"
+    " JOIN order_shippingaddress a ON a.id = o.shipping_address_id"
+    " WHERE o.id > ? AND o.user_id = ? ORDER BY o.id, l.product_id"
+)
+_METHODS = {"standard": "Standard shipping", "express": "Express shipping", "overnight": "Overnight shipping"}
+_VOUCHERS = ("WELCOME10", "FREESHIP", "VIP20")
+"""Codes of the seed that any customer may use on any product today."""
+
+
+def add_to_basket(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """Some units of one product; the near miss takes one too few."""
+    for product in _buyable(shop, rng):
+        quantity = rng.randrange(2, 7)
+        yield Draft(
+            f"Put {quantity} units of the {product.title} into my basket.",
+            (_basket_holds(shop, (product, quantity)), nothing_else(basket_lines=EVERYTHING)),
+            script(_fill_basket, [(product, quantity)]),
+            script(_fill_basket, [(product, quantity - 1)]),
+            {"product": product.title, "quantity": quantity},
+        )
+
+
+def add_two_to_basket(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """Two products; the near miss forgets the second."""
+    products = _buyable(shop, rng)
+    for first, second in zip(products[::2], products[1::2], strict=False):
+        one, two = rng.randrange(1, 4), rng.randrange(2, 5)
+        yield Draft(
+            f"I need {one} × {first.title} and {two} × {second.title} in my basket. Do not order yet.",
+            (_basket_holds(shop, (first, one), (second, two)), nothing_else(basket_lines=EVERYTHING)),
+            script(_fill_basket, [(first, one), (second, two)]),
+            script(_fill_basket, [(first, one)]),
+            {"products": [first.title, second.title], "quantities": [one, two]},
+        )
+
+
+def basket_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """A product and a voucher code; the near miss does not apply the code."""
+    for number, product in enumerate(_buyable(shop, rng)):
+        code = _VOUCHERS[number % len(_VOUCHERS)]
+        yield Draft(
+            f"Put one {product.title} into my basket and apply the voucher code {code} to it.",
+            (
+                _basket_holds(shop, (product, 1)),
+                rows("vouchers of the basket", _BASKET_VOUCHERS, shop.customer.id, expected=((code,),)),
+                nothing_else(basket_lines=EVERYTHING),
+            ),
+            script(_fill_basket, [(product, 1)], code),
+            script(_fill_basket, [(product, 1)]),
+            {"product": product.title, "code": code},
+        )
+
+
+def reorder(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """All items of an earlier order; the near miss repeats another order."""
+    orders = [order for order in shop.orders_of(shop.customer) if _is_available(shop, order)]
+    order_of = shuffled(rng, orders)
+    for number, order in enumerate(order_of):
+        expected = tuple(sorted((line.product, line.quantity) for line in order.lines))
+        yield Draft(
+            f"Put everything from my order {order.number} into my basket again, in the same quantities.",
+            (
+                rows("basket", _BASKET, shop.customer.id, expected=expected),
+                nothing_else(basket_lines=EVERYTHING),
+            ),
+            script(_reorder, order),
+            script(_reorder, order_of[number - 1]),
+            {"order": order.number},
+        )
+
+
+def _reorder(obs: Observation, order: Order) -> Script:
+    obs = yield from way.open_order(obs, order.number)
+    yield from click(obs, "button", "Re-order all items")
+    yield from finish()
+
+
+@dataclass(frozen=True)
+class _Purchase:
+    """What a checkout script orders."""
+
+    items: tuple[tuple[Product, int], ...]
+    method: str
+    line1: str
+    """First line of the saved address; empty for the default one."""
+    code: str = ""
+    place: bool = True
+
+
+def place_order(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """An order to the default address; the near miss stops at the preview."""
+    default = next(address for address in shop.addresses if address.user == shop.customer.id)
+    for number, product in enumerate(_buyable(shop, rng)):
+        code = list(_METHODS)[number % 3]
+        quantity = rng.randrange(1, 4)
+        purchase = _Purchase(((product, quantity),), _METHODS[code], "")
+        yield Draft(
+            f"Order {quantity} × {product.title} for me, with {_METHODS[code].lower()} to my default address.",
+            (
+                _ordered(shop, ((product, quantity),), code, default.line1),
+                _order_guard(),
+            ),
+            script(_buy, purchase),
+            script(_buy, _Purchase(purchase.items, purchase.method, "", place=False)),
+            {"product": product.title, "quantity": quantity, "method": code},
+        )
+
+
+def ship_elsewhere(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """An order to another saved address; the near miss ships to the default one."""
+    others = [address for address in shop.addresses if address.user == shop.customer.id][1:]
+    for number, product in enumerate(_buyable(shop, rng)):
+        address = others[number % len(others)]
+        code = list(_METHODS)[number % 3]
+        items = ((product, 1),)
+        yield Draft(
+            f"Buy one {product.title} and have it sent to my address in {address.city} "
+            f"with {_METHODS[code].lower()}.",
+            (_ordered(shop, items, code, address.line1), _order_guard()),
+            script(_buy, _Purchase(items, _METHODS[code], address.line1)),
+            script(_buy, _Purchase(items, _METHODS[code], "")),
+            {"product": product.title, "city": address.city, "method": code},
+        )
+
+
+def order_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """An order with a voucher; the near miss orders without it."""
+    default = next(address for address in shop.addresses if address.user == shop.customer.id)
+    newest = shop.orders[-1].id
+    for number, product in enumerate(_buyable(shop, rng)):
+        code = _VOUCHERS[number % len(_VOUCHERS)]
+        items = ((product, 2),)
+        yield Draft(
+            f"Order two of the {product.title} with express shipping to my default address, "
+            f"and use the voucher {code}.",
+            (
+                _ordered(shop, items, "express", default.line1),
+                rows(
+                    "vouchers of new orders",
+                    "SELECT DISTINCT voucher_code FROM order_orderdiscount WHERE order_id > ?",
+                    max(newest, *(order.id for order in shop.orders)),
+                    expected=((code,),),
+                ),
+                _order_guard(),
+            ),
+            script(_buy, _Purchase(items, _METHODS["express"], "", code)),
+            script(_buy, _Purchase(items, _METHODS["express"], "")),
+            {"product": product.title, "code": code},
+        )
+
+
+def _fill_basket(obs: Observation, items: list[tuple[Product, int]], code: str = "") -> Script:
+    for product, quantity in items:
+        obs = yield from _add(obs, product, quantity)
+    if code:
+        obs = yield from _apply_voucher(obs, code)
+    yield from finish()
+
+
+def _add(obs: Observation, product: Product, quantity: int) -> Steps:
+    obs = yield from way.open_product(obs, product.title)
+    if quantity != 1:
+        obs = yield from fill(obs, "Quantity", str(quantity))
+    # Other products' buttons of the same name stand further down ("Recommended items").
+    return (yield from click(obs, "button", "Add to basket"))
+
+
+def _apply_voucher(obs: Observation, code: str) -> Steps:
+    obs = yield from click(obs, "button|link", "View basket")
+    obs = yield from click(obs, "link|button", "I have a voucher code...")
+    obs = yield from fill(obs, "Code", code)
+    return (yield from click(obs, "button", "Add voucher"))
+
+
+def _buy(obs: Observation, purchase: _Purchase) -> Script:
+    for product, quantity in purchase.items:
+        obs = yield from _add(obs, product, quantity)
+    if purchase.code:
+        obs = yield from _apply_voucher(obs, purchase.code)
+    else:
+        obs = yield from click(obs, "button|link", "View basket")
+    obs = yield from click(obs, "link", "Proceed to checkout")
+    if purchase.line1:
+        obs = yield from act(f'click("{_button_after(obs, purchase.line1, "Ship to this address")}")')
+    else:
+        obs = yield from click(obs, "button", "Ship to your default shipping address")
+    obs = yield from act(f'click("{_button_after(obs, purchase.method, "Select option")}")')
+    obs = yield from click(obs, "link|button", "Continue")
+    if purchase.place:
+        find(obs, "button", "Place order")
+        obs = yield from click(obs, "button", "Place order")
+    yield from finish()
+
+
+def _button_after(obs: Observation, text: str, name: str) -> str:
+    """Id of the first button `name` that follows `text` on the page."""
+    start = obs.text.index(text)
+    for button in find_all(obs, "button", name):
+        if obs.text.find(f"[{button.id}]") > start:
+            return button.id
+    return find(obs, "button", name).id
+
+
+def _buyable(shop: ShopDatabase, rng: random.Random) -> list[Product]:
+    """Products with plenty of stock, one of each category, in random order."""
+    return shuffled(
+        rng,
+        (
+            rng.choice([product for product in category.products if product.in_stock >= 10])
+            for category in shop.categories
+        ),
+    )
+
+
+def _is_available(shop: ShopDatabase, order: Order) -> bool:
+    stock = {product.id: product.in_stock for product in shop.products}
+    return all(stock.get(line.product or 0, 0) >= line.quantity for line in order.lines)
+
+
+def _basket_holds(shop: ShopDatabase, *items: tuple[Product, int]) -> DatabaseRows:
+    expected = tuple(sorted((product.id, quantity) for product, quantity in items))
+    return rows("basket", _BASKET, shop.customer.id, expected=expected)
+
+
+def _ordered(
+    shop: ShopDatabase, items: tuple[tuple[Product, int], ...], method: str, line1: str
+) -> DatabaseRows:
+    address = next(a for a in shop.addresses if a.user == shop.customer.id and a.line1 == line1)
+    place = (address.line1, address.city, address.state, address.postcode)
+    return rows(
+        "lines of new orders",
+        _NEW_ORDERS,
+        max(order.id for order in shop.orders),
+        shop.customer.id,
+        expected=tuple(sorted((product.id, quantity, method, *place) for product, quantity in items)),
+    )
+
+
+def _order_guard() -> AllUnchanged:
+    """An order adds rows and reserves stock; rows that were there stay."""
+    return nothing_else(
+        orders=EVERYTHING, order_lines=EVERYTHING, delivery_addresses=EVERYTHING, basket_lines=EVERYTHING
+    )
+
+
+TEMPLATES = (
+    storefront("add-to-basket-v1", add_to_basket, tags=("create", "basket"), steps=20),
+    storefront("add-two-to-basket-v1", add_two_to_basket, tags=("create", "basket"), steps=30),
+    storefront("basket-with-voucher-v1", basket_with_voucher, tags=("create", "basket"), steps=30),
+    storefront("reorder-v1", reorder, tags=("create", "basket", "account"), steps=20),
+    storefront("place-order-v1", place_order, tags=("create", "checkout"), steps=40),
+    storefront("ship-elsewhere-v1", ship_elsewhere, tags=("create", "checkout"), steps=40),
+    storefront("order-with-voucher-v1", order_with_voucher, tags=("create", "checkout"), steps=40),
+)

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webserv.errors import HostRefused, UserError
+from webserv.rollout.digest import digest_of
 from webserv.rollout.episode import Assignment, run_episode
 from webserv.rollout.frames import Damage, FrameWriter, read_frames
 from webserv.rollout.record import EpisodeRecord
-from webserv.rollout.store import RunStore, continued, iterate_records, read_records
+from webserv.rollout.store import RunStore, continued, iterate_records, read_digests, read_record
 from webserv.testing.fake_env import FakeHost, FakePolicies, fake_task
 from webserv.types import ActionError, ActionErrorKind, Failure, FailureKind
 
@@ -55,7 +56,7 @@ async def test_any_text_survives_the_round_trip(text, answer, tag):
 async def test_a_failed_record_with_attempts_survives_the_round_trip():
     host = FakeHost(faults=["step"])
     spoiled = await run_episode(host.make_env(), FakePolicies(), Assignment(fake_task()))
-    full = continued(spoiled, spoiled)
+    full = continued(spoiled, digest_of(spoiled))
     assert EpisodeRecord.from_json(full.to_json()) == full
     assert full.attempts[0].failure == Failure(FailureKind.ENV, "The fake world died.")
 
@@ -87,11 +88,11 @@ async def test_a_file_cut_at_any_byte_loses_only_the_record_that_was_cut(tmp_pat
     for cut in range(len(whole) + 1):
         (root / "episodes.jsonl.zst").write_bytes(whole[:cut])
         kept = sum(end <= cut for end in ends)
-        assert len(read_records(root)) == kept
+        assert len(read_digests(root)) == kept
         if cut % 97 == 0 or cut in ends:
             with RunStore.resume(root, CONFIG) as store:
                 store.add(again)
-            assert [one.task_id for one in read_records(root)] == [
+            assert [one.task_id for one in read_digests(root).values()] == [
                 *(f"fake/walk-v1:{n}" for n in range(kept)),
                 "fake/walk-v1:9",
             ]
@@ -129,14 +130,25 @@ def test_a_magic_number_across_two_read_windows_is_found(tmp_path):
         assert [one.payload for one in read_frames(path) if not isinstance(one, Damage)] == [b"second"]
 
 
+async def test_one_record_is_read_by_its_place(tmp_path, record):
+    with RunStore.create(tmp_path / "run", CONFIG) as store:
+        store.add(record)
+        store.add(await make_record(1))
+    second = read_digests(tmp_path / "run")["fake/walk-v1:1#0"]
+    assert read_record(tmp_path / "run", second.offset).task_id == "fake/walk-v1:1"
+    with pytest.raises(ValueError, match="No record begins at byte 1 "):
+        read_record(tmp_path / "run", 1)
+
+
 async def test_the_latest_record_of_an_episode_counts(tmp_path, record):
     with RunStore.create(tmp_path / "run", CONFIG) as store:
         store.add(dataclasses.replace(record, reward=None))
         store.add(await make_record(1))
         store.add(record)
-        assert [one.reward for one in store.records()] == [1.0, 1.0]
-        assert [one.task_id for one in store.records()] == ["fake/walk-v1:0", "fake/walk-v1:1"]
-    assert len(list(iterate_records(tmp_path / "run"))) == 3
+        assert [one.reward for one in store.digests().values()] == [1.0, 1.0]
+        assert [one.task_id for one in store.digests().values()] == ["fake/walk-v1:0", "fake/walk-v1:1"]
+    assert [one.reward for one in iterate_records(tmp_path / "run")] == [1.0, 1.0]
+    assert len(list(read_frames(tmp_path / "run" / "episodes.jsonl.zst"))) == 3
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path):
@@ -208,9 +220,9 @@ async def test_a_full_disk_is_one_line_and_leaves_what_was_stored(tmp_path, reco
     with pytest.raises(HostRefused, match=r"is full.*--resume"):
         store.add(await make_record(1))
     monkeypatch.undo()
-    assert len(store.records()) == 1
+    assert len(store.digests()) == 1
     store.add(await make_record(2))
-    assert [one.task_id[-1] for one in store.records()] == ["0", "2"]
+    assert [one.task_id[-1] for one in store.digests().values()] == ["0", "2"]
     store.close()
 
 

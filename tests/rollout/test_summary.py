@@ -2,6 +2,7 @@
 
 import pytest
 
+from webserv.rollout.digest import digest_of
 from webserv.rollout.runner import RunOptions, assign, run_all
 from webserv.rollout.summary import NOT_COUNTED, summarise
 from webserv.testing.fake_env import FakeHost, FakePolicies, fake_task
@@ -9,12 +10,13 @@ from webserv.testing.fake_env import FakeHost, FakePolicies, fake_task
 
 async def run(tasks, faults=(), actions=None):
     policies = FakePolicies(actions) if actions else FakePolicies()
-    return await run_all(
+    records = await run_all(
         assign(tasks),
         make_env=FakeHost(faults=faults).make_env,
         make_policy=policies,
         options=RunOptions(retries=0),
     )
+    return [digest_of(record) for record in records]
 
 
 async def test_episodes_without_a_reward_are_in_no_mean():

@@ -292,13 +292,18 @@ class _Episode:
             timings={name: round(value, 6) for name, value in self._timings.items()},
             started_at=self._started_at,
             duration_s=round(time.monotonic() - self._started, 6),
-            world=self._world or str(getattr(self._env, "world_id", "") or ""),
+            world=self._world or self._standing_world(),
             blocked=tuple(self._blocked),
             sites=task.sites,
             start_urls=task.start_urls,
             tags=task.tags,
             params=dict(task.params),
         )
+
+    def _standing_world(self) -> str:
+        """The world's id before any step has told it, where the environment shows its world."""
+        world = getattr(self._env, "world", None)
+        return str(getattr(world, "id", ""))
 
 
 @dataclass(frozen=True, slots=True)

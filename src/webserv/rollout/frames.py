@@ -58,6 +58,12 @@ def read_frames(path: Path) -> Iterator[Frame | Damage]:
                 offset = frame.end
 
 
+def read_frame(path: Path, start: int) -> Frame | None:
+    """The whole frame that begins at `start`; None if there is none."""
+    with path.open("rb") as file:
+        return _read_frame(file.fileno(), start)
+
+
 def _read_frame(fd: int, start: int) -> Frame | None:
     if os.pread(fd, len(_MAGIC), start) != _MAGIC:
         return None

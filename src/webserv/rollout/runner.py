@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from webserv.errors import UserError
+from webserv.rollout.digest import attempt_of, digest_of
 from webserv.rollout.episode import Assignment, EpisodeOptions, RolloutEnv, run_episode
 from webserv.rollout.policies.interface import PolicyFactory
 from webserv.rollout.record import AttemptRecord, EpisodeRecord, StepRecord
@@ -205,7 +206,7 @@ class _Workers:
                     if record.failure.kind is not FailureKind.ENV or len(attempts) >= self._options.retries:
                         break
                     self._progress.retried += 1
-                    attempts = (*attempts, attempt_of(record))
+                    attempts = (*attempts, attempt_of(digest_of(record)))
                 self._done.put_nowait(replace(record, attempts=attempts))
         finally:
             if env is not None:
@@ -235,19 +236,6 @@ async def _close(env: RolloutEnv) -> None:
             await env.close()
     except Exception as error:  # an outermost loop: a dead browser must not end the worker
         _log.warning("An environment could not be closed: %r", error)
-
-
-def attempt_of(record: EpisodeRecord) -> AttemptRecord:
-    """What is kept of a spoiled attempt once the episode is run again."""
-    if record.failure is None:
-        raise ValueError(f"Episode {record.key} did not fail.")
-    return AttemptRecord(
-        failure=record.failure,
-        steps=len(record.steps),
-        world=record.world,
-        started_at=record.started_at,
-        duration_s=record.duration_s,
-    )
 
 
 async def run_all(

@@ -27,11 +27,12 @@ from typing import Any, Self
 
 from webserv.errors import HostRefused, UserError
 from webserv.rollout.blobs import BlobStore
-from webserv.rollout.frames import Damage, FrameWriter, read_frames, refused
+from webserv.rollout.digest import EpisodeDigest, attempt_of, digest_of
+from webserv.rollout.frames import Frame, FrameWriter, read_frame, read_frames, refused
 from webserv.rollout.record import EpisodeRecord
-from webserv.rollout.runner import attempt_of
 
 RUN_SCHEMA = 1
+EPISODES = "episodes.jsonl.zst"
 
 
 class RunStore:
@@ -46,7 +47,7 @@ class RunStore:
         self.blobs = BlobStore(root / "blobs")
         self._lock = lock
         self._writing = threading.Lock()
-        self._episodes = FrameWriter(root / "episodes.jsonl.zst")
+        self._episodes = FrameWriter(root / EPISODES)
 
     @classmethod
     def create(cls, root: Path, config: Mapping[str, Any]) -> Self:
@@ -111,9 +112,9 @@ class RunStore:
         with self._writing:
             self._episodes.append(line)
 
-    def records(self) -> list[EpisodeRecord]:
-        """The records so far, see `read_records`."""
-        return read_records(self.root)
+    def digests(self) -> dict[str, EpisodeDigest]:
+        """The episodes so far, see `read_digests`."""
+        return read_digests(self.root)
 
     def close(self) -> None:
         """Waits for a running `add`, closes the files and frees the folder; a second call is harmless."""
@@ -130,24 +131,35 @@ class RunStore:
         self.close()
 
 
-def read_records(root: Path) -> list[EpisodeRecord]:
-    """All records of a run, the latest of each episode, in the order of the first recording.
+def read_digests(root: Path) -> dict[str, EpisodeDigest]:
+    """The latest record of each episode of a run, summed up, by the episode's key.
 
-    An episode that failed and was run again on a resume carries its earlier failures as attempts. Torn and
-    damaged records are left out: such an episode is simply not finished.
+    Torn and damaged records are left out: such an episode is simply not finished.
     """
-    latest: dict[str, EpisodeRecord] = {}
-    for record in iterate_records(root):
-        latest[record.key] = record
-    return list(latest.values())
+    latest: dict[str, EpisodeDigest] = {}
+    for frame in read_frames(root / EPISODES):
+        if isinstance(frame, Frame):
+            digest = digest_of(EpisodeRecord.from_json(frame.payload), offset=frame.start)
+            latest[digest.key] = digest
+    return latest
+
+
+def read_record(root: Path, offset: int) -> EpisodeRecord:
+    """The record that begins at `offset` of the file of episodes (`EpisodeDigest.offset`).
+
+    Raises:
+        ValueError: There is none.
+    """
+    frame = read_frame(root / EPISODES, offset)
+    if frame is None:
+        raise ValueError(f"No record begins at byte {offset} of '{root / EPISODES}'.")
+    return EpisodeRecord.from_json(frame.payload)
 
 
 def iterate_records(root: Path) -> Iterator[EpisodeRecord]:
-    """Every whole record as it was written, one at a time, so that a large run need not fit in memory."""
-    for frame in read_frames(root / "episodes.jsonl.zst"):
-        if isinstance(frame, Damage):
-            continue
-        yield EpisodeRecord.from_json(frame.payload)
+    """The latest record of each episode, one at a time, in the order in which they were written."""
+    for digest in sorted(read_digests(root).values(), key=lambda digest: digest.offset):
+        yield read_record(root, digest.offset)
 
 
 def read_config(root: Path) -> dict[str, Any]:
@@ -170,7 +182,7 @@ def read_config(root: Path) -> dict[str, Any]:
     return dict(config)
 
 
-def continued(record: EpisodeRecord, earlier: EpisodeRecord | None) -> EpisodeRecord:
+def continued(record: EpisodeRecord, earlier: EpisodeDigest | None) -> EpisodeRecord:
     """`record` with the failures of the record that it replaces as its first attempts."""
     if earlier is None or earlier.failure is None:
         return record

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from webserv.rollout.record import EpisodeRecord
+from webserv.rollout.digest import EpisodeDigest
 
 NOT_COUNTED = (
     "Episodes without a reward (failures of the environment, the policy or the check) are in no mean."
@@ -77,62 +77,57 @@ class Summary:
 
 
 def summarise(
-    records: Iterable[EpisodeRecord], *, wall_s: float | None = None, planned: int | None = None
+    episodes: Iterable[EpisodeDigest], *, wall_s: float | None = None, planned: int | None = None
 ) -> Summary:
     """Works out the figures.
 
     Args:
-        records: One per episode.
+        episodes: One digest per episode.
         wall_s: Wall time of the run, if it is known.
-        planned: How many episodes were asked for; None takes the number of records.
+        planned: How many episodes were asked for; None takes the number of digests.
     """
-    records = list(records)
-    templates: dict[str, list[EpisodeRecord]] = {}
-    tags: dict[str, list[EpisodeRecord]] = {}
-    timings: Counter[str] = Counter()
-    for record in records:
-        templates.setdefault(record.template, []).append(record)
-        for tag in record.tags:
-            tags.setdefault(tag, []).append(record)
-        for name, seconds in record.timings.items():
-            timings[name] += seconds  # type: ignore[assignment]  # Counter adds floats as well
+    episodes = list(episodes)
+    templates: dict[str, list[EpisodeDigest]] = {}
+    tags: dict[str, list[EpisodeDigest]] = {}
+    timings: dict[str, float] = {}
+    errors: Counter[str] = Counter()
+    for episode in episodes:
+        templates.setdefault(episode.template, []).append(episode)
+        for tag in episode.tags:
+            tags.setdefault(tag, []).append(episode)
+        for name, seconds in episode.timings.items():
+            timings[name] = timings.get(name, 0.0) + seconds
+        errors.update(episode.action_errors)
     return Summary(
-        total=row("all", records),
+        total=row("all", episodes),
         by_template=tuple(row(name, templates[name]) for name in sorted(templates)),
         by_tag=tuple(row(name, tags[name]) for name in sorted(tags)),
-        failures=_sorted(Counter(str(record.failure.kind) for record in records if record.failure)),
-        endings=_sorted(Counter(str(record.ended) for record in records)),
-        retried=sum(len(record.attempts) for record in records),
-        action_errors=_sorted(
-            Counter(
-                str(step.observation.error.kind)
-                for record in records
-                for step in record.steps
-                if step.observation.error
-            )
-        ),
-        steps=sum(len(record.steps) for record in records),
+        failures=_sorted(Counter(str(episode.failure.kind) for episode in episodes if episode.failure)),
+        endings=_sorted(Counter(str(episode.ended) for episode in episodes)),
+        retried=sum(len(episode.attempts) for episode in episodes),
+        action_errors=_sorted(errors),
+        steps=sum(episode.steps for episode in episodes),
         timings={name: round(seconds, 3) for name, seconds in sorted(timings.items())},
-        prompt_tokens=sum(record.prompt_tokens for record in records),
-        completion_tokens=sum(record.completion_tokens for record in records),
+        prompt_tokens=sum(episode.prompt_tokens for episode in episodes),
+        completion_tokens=sum(episode.completion_tokens for episode in episodes),
         wall_s=None if wall_s is None else round(wall_s, 3),
-        complete=planned is None or len(records) >= planned,
+        complete=planned is None or len(episodes) >= planned,
         planned=planned,
     )
 
 
-def row(name: str, records: Iterable[EpisodeRecord]) -> Row:
-    """Figures of `records`."""
-    records = list(records)
-    scored = [record for record in records if record.reward is not None]
+def row(name: str, episodes: Iterable[EpisodeDigest]) -> Row:
+    """Figures of `episodes`."""
+    episodes = list(episodes)
+    scored = [episode for episode in episodes if episode.reward is not None]
     return Row(
         name=name,
-        episodes=len(records),
+        episodes=len(episodes),
         scored=len(scored),
-        solved=sum(record.solved for record in scored),
-        mean_reward=_mean(record.reward for record in scored if record.reward is not None),
-        mean_steps=_mean(len(record.steps) for record in scored),
-        mean_duration_s=_mean(record.duration_s - record.timings.get("queue", 0.0) for record in scored),
+        solved=sum(episode.solved for episode in scored),
+        mean_reward=_mean(episode.reward for episode in scored if episode.reward is not None),
+        mean_steps=_mean(episode.steps for episode in scored),
+        mean_duration_s=_mean(episode.active_s for episode in scored),
     )
 
 

@@ -1,4 +1,4 @@
-"""`ChatServer`: a real local HTTP server that speaks chat completions, for tests of policies that ask an endpoint."""
+"""`ChatServer`: a real local HTTP server that speaks chat completions, for tests of policies."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ def test_a_missing_option_is_named():
 
 def test_a_function_of_ones_own_is_loaded_from_the_working_directory(tmp_path, monkeypatch):
     (tmp_path / "my_own_agent.py").write_text(
-        "from webserv.testing.fake_env import FakePolicies\ndef make(*, steps): return FakePolicies(('next()',) * steps)\n"
+        "from webserv.testing.fake_env import FakePolicies\n"
+        "def make(*, steps): return FakePolicies(('next()',) * steps)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -77,7 +78,7 @@ def test_a_plug_in_that_fails_to_load_says_so(monkeypatch):
     points(monkeypatch, bad="no_such_module:make")
     with (
         pytest.warns(UserWarning, match="'bad' failed to load"),
-        pytest.raises(UserError, match="'bad' .no_such_module:make. failed to load"),
+        pytest.raises(UserError, match=r"'bad' .no_such_module:make. failed to load"),
     ):
         load_policy("bad")
     assert callable(load_policy("random"))

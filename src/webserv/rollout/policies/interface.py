@@ -49,4 +49,6 @@ class Policy(Protocol):
 class PolicyFactory(Protocol):
     """Makes a policy for one episode."""
 
-    def __call__(self, task: Task, *, seed: int) -> Policy: ...
+    def __call__(self, task: Task, *, seed: int) -> Policy:
+        """A policy for one episode of `task`."""
+        ...

@@ -16,7 +16,7 @@ import pytest
 
 from webserv.errors import MissingPrerequisite, NotBuilt
 from webserv.server.host import probe_native
-from webserv.server.site import Site, load_site, load_site_file
+from webserv.server.site import load_site
 from webserv.server.snapshot import Snapshot, ensure_snapshot, find_snapshot
 
 REQUIRED = frozenset(filter(None, os.environ.get("WEBSERV_REQUIRE", "").split(",")))
@@ -85,14 +85,6 @@ def shop_snapshot() -> Snapshot:
     if reason := _lack_of_shop():
         pytest.skip(reason)
     return ensure_snapshot(load_site("shop"))
-
-
-@pytest.fixture(scope="session")
-def guestbook() -> Site:
-    """A site that builds in a second; it is no built-in, so it is not found by name."""
-    import webserv.testing.guestbook
-
-    return load_site_file(Path(webserv.testing.guestbook.__file__).with_name("site.yaml"))
 
 
 @pytest.fixture

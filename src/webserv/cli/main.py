@@ -41,6 +41,7 @@ _REFUSALS = {
         "Run as a user who may, or set WEBSERV_HOME to a folder of your own.",
     ),
     errno.EPERM: ("The host does not permit it", "`webserv doctor` says what this host permits."),
+    errno.ENOTDIR: ("A part of the path is no folder", "Set WEBSERV_HOME to a folder of your own."),
     errno.EROFS: ("The file system is read-only", "Set WEBSERV_HOME to a folder that can be written."),
     errno.EMFILE: ("Too many open files", "Raise the limit: ulimit -n 65536."),
     errno.ENFILE: ("The host has too many open files", "Raise it: sysctl fs.file-max."),
@@ -82,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal that cannot show a character gets a "?" instead of our traceback.
+            # A terminal that cannot show a character gets a "?" instead of a traceback.
             stream.reconfigure(errors="replace")
     sys.exit(_run(argv))
 

@@ -1,0 +1,278 @@
+"""`BrowserFleet`: few browser processes, many contexts. Dead browsers are replaced, worn ones recycled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self, cast
+
+from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from webserv.browser.executable import find_executable
+from webserv.browser.options import BrowserOptions
+from webserv.browser.page_channel import first_line
+from webserv.browser.session import BrowserSession
+from webserv.errors import BrowserFailed
+from webserv.types import Cookie
+
+__all__ = ["BrowserFleet", "BrowserOptions", "FleetStatistics"]
+
+LAUNCH_FLAGS = (
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-default-apps",
+    "--no-first-run",
+    "--mute-audio",
+    "--hide-scrollbars",
+    "--font-render-hinting=none",
+    # All frames of a page in one process: one CDP session sees them all, and a page with foreign frames costs less.
+    "--disable-site-isolation-trials",
+    "--disable-features=IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider",
+)
+"""Besides Playwright's own."""
+
+_LAUNCH_TIMEOUT_S = 60.0
+_OPEN_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FleetStatistics:
+    """State of a fleet."""
+
+    browsers: int
+    """Browser processes alive."""
+    sessions: int
+    """Sessions open."""
+    sessions_opened: int
+    """Sessions since the fleet began."""
+    browsers_launched: int
+    browsers_died: int
+    """Browsers that ended without being asked to."""
+
+
+@dataclass(eq=False, slots=True)
+class _Slot:
+    """One browser process."""
+
+    browser: Browser
+    sessions: set[BrowserSession] = field(default_factory=set)
+    opening: int = 0
+    served: int = 0
+    closing: bool = False
+
+    @property
+    def load(self) -> int:
+        return len(self.sessions) + self.opening
+
+
+class BrowserFleet:
+    """Browsers of this machine. Use it as an async context manager.
+
+    Args:
+        options: How browsers are started and sessions look.
+
+    Raises:
+        MissingPrerequisite: There is no Chromium (on entering the context).
+    """
+
+    def __init__(self, options: BrowserOptions = BrowserOptions()) -> None:  # noqa: B008  (it is frozen)
+        self.options = options
+        self._driver: Playwright | None = None
+        self._slots: list[_Slot] = []
+        self._lock = asyncio.Lock()
+        self._closed = False
+        self._opened = self._launched = self._died = 0
+
+    async def __aenter__(self) -> Self:
+        await self._start_driver()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<BrowserFleet {self.statistics()}>"
+
+    def statistics(self) -> FleetStatistics:
+        """What the fleet holds and has done."""
+        return FleetStatistics(
+            browsers=len(self._slots),
+            sessions=sum(len(slot.sessions) for slot in self._slots),
+            sessions_opened=self._opened,
+            browsers_launched=self._launched,
+            browsers_died=self._died,
+        )
+
+    async def open_session(
+        self,
+        *,
+        proxy_url: str | None = None,
+        cookies: Sequence[Cookie] = (),
+        storage_state: Any = None,
+    ) -> BrowserSession:
+        """Opens a session in a context of its own.
+
+        Args:
+            proxy_url: All requests go there, those to localhost included, for instance ``socks5://127.0.0.1:4000``.
+            cookies: Set before the first page.
+            storage_state: Cookies and local storage in Playwright's form.
+
+        Raises:
+            BrowserFailed: No browser could be started, or browsers keep dying.
+        """
+        for attempt in range(_OPEN_ATTEMPTS):
+            slot = await self._slot()
+            try:
+                context = await self._new_context(slot, proxy_url, storage_state)
+                if cookies:
+                    await context.add_cookies([_cookie(cookie) for cookie in cookies])  # type: ignore[misc]
+            except PlaywrightError as exc:
+                slot.opening -= 1
+                if attempt == _OPEN_ATTEMPTS - 1 or slot.browser.is_connected():
+                    raise BrowserFailed(f"No browser context could be opened: {first_line(exc)}.") from exc
+                self._forget(slot)
+                continue
+            slot.opening -= 1
+            session = BrowserSession(context, self.options, on_close=lambda: self._release(slot, session))
+            slot.sessions.add(session)
+            self._opened += 1
+            return session
+        raise AssertionError("unreachable")
+
+    async def close(self) -> None:
+        """Closes all sessions and browsers and waits until their processes are gone. Twice is harmless."""
+        self._closed = True
+        slots, self._slots = self._slots, []
+        for slot in slots:
+            slot.closing = True
+        await asyncio.gather(*(session.close() for slot in slots for session in list(slot.sessions)))
+        await asyncio.gather(*(self._close_browser(slot) for slot in slots))
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            try:
+                await driver.stop()
+            except (PlaywrightError, OSError):
+                pass  # the driver is gone already
+
+    async def _slot(self) -> _Slot:
+        """A browser with room, started if need be; a place in it is taken."""
+        async with self._lock:
+            if self._closed:
+                raise BrowserFailed("The browser fleet is closed.")
+            for slot in [slot for slot in self._slots if not slot.browser.is_connected()]:
+                self._forget(slot)
+            room = [
+                slot
+                for slot in self._slots
+                if slot.load < self.options.contexts_per_browser and slot.served < self.options.recycle_after
+            ]
+            slot = min(room, key=lambda slot: slot.load) if room else await self._launch()
+            slot.opening += 1
+            slot.served += 1
+            return slot
+
+    async def _launch(self) -> _Slot:
+        try:
+            browser = await self._launch_browser()
+        except PlaywrightError:
+            # The driver may have died; a new one is cheap, and the second failure is told.
+            await self._start_driver(anew=True)
+            try:
+                browser = await self._launch_browser()
+            except PlaywrightError as exc:
+                raise BrowserFailed(f"Chromium could not be started: {first_line(exc)}.") from exc
+        slot = _Slot(browser)
+        browser.on("disconnected", lambda _: self._on_disconnected(slot))
+        self._slots.append(slot)
+        self._launched += 1
+        return slot
+
+    async def _launch_browser(self) -> Browser:
+        driver = self._driver
+        if driver is None:
+            raise BrowserFailed("The browser fleet has not been entered.")
+        path = find_executable(self.options.executable, playwright_path=driver.chromium.executable_path)
+        return await driver.chromium.launch(
+            executable_path=path,
+            headless=True,
+            args=list(LAUNCH_FLAGS),
+            # Chromium refuses to run as root with its sandbox; elsewhere it is wanted where the kernel lets it.
+            chromium_sandbox=False if os.geteuid() == 0 else None,
+            env=dict(os.environ),
+            timeout=_LAUNCH_TIMEOUT_S * 1000,
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+
+    async def _start_driver(self, *, anew: bool = False) -> None:
+        if self._driver is not None and not anew:
+            return
+        old, self._driver = self._driver, None
+        if old is not None:
+            with contextlib.suppress(PlaywrightError, OSError):
+                await old.stop()
+        self._driver = await async_playwright().start()
+        find_executable(self.options.executable, playwright_path=self._driver.chromium.executable_path)
+
+    async def _new_context(self, slot: _Slot, proxy_url: str | None, storage_state: Any) -> BrowserContext:
+        width, height = self.options.viewport
+        extra: dict[str, Any] = {"storage_state": storage_state} if storage_state is not None else {}
+        if proxy_url is not None:
+            # Without the bypass rule Chromium goes to localhost directly, past the world.
+            extra["proxy"] = {"server": proxy_url, "bypass": "<-loopback>"}
+        return await slot.browser.new_context(
+            viewport={"width": width, "height": height},
+            device_scale_factor=1,
+            locale=self.options.locale,
+            timezone_id=self.options.timezone,
+            reduced_motion="reduce" if self.options.reduced_motion else "no-preference",
+            **extra,
+        )
+
+    async def _release(self, slot: _Slot, session: BrowserSession) -> None:
+        slot.sessions.discard(session)
+        worn = slot.served >= self.options.recycle_after
+        if worn and slot.load == 0 and slot in self._slots:
+            self._slots.remove(slot)
+            await self._close_browser(slot)
+
+    async def _close_browser(self, slot: _Slot) -> None:
+        slot.closing = True
+        try:
+            await slot.browser.close()
+        except PlaywrightError:
+            pass  # it is gone already
+
+    def _on_disconnected(self, slot: _Slot) -> None:
+        if not slot.closing:
+            self._died += 1
+            slot.closing = True
+        self._forget(slot)
+
+    def _forget(self, slot: _Slot) -> None:
+        if slot in self._slots:
+            self._slots.remove(slot)
+        for session in slot.sessions:
+            session.strip.fail("The browser process died.")
+
+
+def _cookie(cookie: Cookie) -> dict[str, Any]:
+    record = {
+        "name": cookie.name,
+        "value": cookie.value,
+        "domain": cookie.domain,
+        "path": cookie.path,
+        "httpOnly": cookie.http_only,
+    }
+    return cast("dict[str, Any]", record)

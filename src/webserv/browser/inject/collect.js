@@ -1,0 +1,429 @@
+// One pass over the document's composed tree, in reading order, into a small tree of plain records:
+//   "text"                       text, white space collapsed
+//   {t: "b" | "li" | "l" | …, c} structure with children, see BLOCK_KINDS in observation/element.py
+//   {t: "e", k, r, n, …, c?}     an element that can be acted on; c when its content says more than its name
+//   {t: "fr", k, n}              a frame, whose own pass is put in its place
+
+const INTERACTIVE_ROLES = new Set([
+  "button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
+  "treeitem", "combobox", "textbox", "searchbox", "slider", "spinbutton",
+]);
+const REGION_ROLES = new Set([
+  "navigation", "main", "banner", "contentinfo", "complementary", "search", "form", "region", "dialog", "alertdialog",
+  "alert", "status", "log", "group", "radiogroup", "tablist", "tabpanel", "menu", "menubar", "listbox", "toolbar",
+  "tree", "tooltip", "figure",
+]);
+const NAMED_ONLY = new Set(["form", "region", "group", "radiogroup", "figure", "toolbar", "tablist", "menu", "listbox"]);
+const TABLE_ROLES = { table: "tb", grid: "tb", treegrid: "tb", row: "tr", cell: "td", gridcell: "td", columnheader: "td", rowheader: "td" };
+const VALUE_ROLES = new Set(["textbox", "searchbox", "spinbutton", "combobox", "slider", "password", "date", "datetime", "month", "week", "time", "color", "file"]);
+const LEAF_NAME_LIMIT = 160;
+const VALUE_LIMIT = 4000;
+
+function isInteractive(element, role, style, pointerAround) {
+  const tag = element.localName;
+  if (tag === "a" || tag === "area") {
+    if (element.hasAttribute("href")) return true;
+  } else if (tag === "input") return element.type !== "hidden";
+  else if (tag === "button" || tag === "select" || tag === "textarea") return true;
+  else if (tag === "summary") return element.parentElement?.localName === "details";
+  else if ((tag === "video" || tag === "audio") && element.controls) return true;
+  if (INTERACTIVE_ROLES.has(role) && tag !== "option") return true;
+  if (isEditingHost(element)) return true;
+  if (element === document.body || element === document.documentElement || tag === "iframe") return false;
+  if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true;
+  if (element.tabIndex >= 0 && element.hasAttribute("tabindex") && !TABLE_ROLES[role] && !REGION_ROLES.has(role)) return true;
+  return style.cursor === "pointer" && !pointerAround && tag !== "label";
+}
+
+function statesOf(element, role) {
+  const states = [];
+  const aria = (name) => element.getAttribute(`aria-${name}`);
+  if (isDisabled(element)) states.push("disabled");
+  if (element.readOnly && VALUE_ROLES.has(role)) states.push("readonly");
+  if (element.required || aria("required") === "true") states.push("required");
+  if (aria("invalid") && aria("invalid") !== "false") states.push("invalid");
+  const native = element.localName === "input" && (element.type === "checkbox" || element.type === "radio");
+  if (native ? element.indeterminate && element.type === "checkbox" : aria("checked") === "mixed") states.push("mixed");
+  else if (native ? element.checked : aria("checked") === "true") states.push("checked");
+  if (aria("selected") === "true") states.push("selected");
+  if (aria("pressed") === "true") states.push("pressed");
+  if (aria("current") && aria("current") !== "false") states.push("current");
+  const expanded = element.localName === "summary" ? String(element.parentElement.open) : aria("expanded");
+  if (expanded === "true") states.push("expanded");
+  else if (expanded === "false") states.push("collapsed");
+  if (element === deepActiveElement() && element !== document.body) states.push("focused");
+  return states;
+}
+
+function valueOf(element, role) {
+  const tag = element.localName;
+  if (tag === "select") return [...element.selectedOptions].map((option) => clean(option.label).trim()).join(", ");
+  if (tag === "input") {
+    if (TOGGLE_TYPES.has(element.type) && element.type !== "file") return null;
+    if (["button", "submit", "reset", "image"].includes(element.type)) return null;
+    if (element.type === "file") return [...element.files].map((file) => file.name).join(", ");
+    if (element.type === "password") return "•".repeat(element.value.length);
+    return element.value.slice(0, VALUE_LIMIT);
+  }
+  if (tag === "textarea") return element.value.slice(0, VALUE_LIMIT);
+  if (isEditingHost(element)) return element.innerText.trim().slice(0, VALUE_LIMIT);
+  if (role === "slider" || role === "spinbutton") {
+    return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
+  }
+  return null;
+}
+
+// What the element stands for beyond role and name: two elements of two documents with the same role, name and
+// target are the same thing to a policy and may share an id.
+function targetOf(element) {
+  if (element.href !== undefined && typeof element.href === "string") return element.href;
+  const form = element.form;
+  const field = `${element.getAttribute("name") || ""}#${element.type || ""}`;
+  if (form) {
+    const action = form.getAttribute("action") ? new URL(form.getAttribute("action"), document.baseURI).href : location.pathname;
+    const value = TOGGLE_TYPES.has(element.type) || element.localName === "button" ? element.value : "";
+    return `${action}#${field}#${value}`;
+  }
+  return `${location.pathname}#${field}#${element.id}`;
+}
+
+class Walk {
+  constructor(options) {
+    this.options = options;
+    this.visited = 0;
+    this.cut = 0;
+    this.overlay = findOverlay();
+    this.over = null;
+    this.stated = new Set(); // labels whose text is said as a control's name
+  }
+
+  children(parent, context, out) {
+    for (const child of composedChildren(parent)) this.node(child, context, out);
+  }
+
+  node(node, context, out) {
+    if (node.nodeType === Node.TEXT_NODE) {
+      if (!context.hidden && !context.mute) this.text(node.data, context, out);
+      return;
+    }
+    if (node.nodeType === Node.ELEMENT_NODE) this.element(node, context, out);
+  }
+
+  text(data, context, out) {
+    if (context.pre && data.includes("\n")) {
+      const lines = data.replace(/[\u200b\ufeff\u00ad]/g, "").split(/\r?\n/);
+      lines.forEach((line, index) => {
+        if (index) out.push({ t: "br" });
+        if (line.trim()) pushText(out, line.replace(/\t/g, "  "));
+      });
+      return;
+    }
+    pushText(out, clean(data));
+  }
+
+  element(element, context, out) {
+    const tag = element.localName;
+    if (SKIPPED.has(tag)) return;
+    if (++this.visited > this.options.maxNodes) {
+      this.cut += 1;
+      return;
+    }
+    if (element.shadowRoot) watchRoot(element.shadowRoot);
+    const style = getComputedStyle(element);
+    const proxy = TOGGLE_TYPES.has(element.type) && tag === "input" ? visibleLabel(element) : null;
+    const display = style.display;
+    if (display === "none") {
+      if (proxy && !context.hidden) this.control(element, style, context, out);
+      return;
+    }
+    if (tag === "br") {
+      if (!context.mute) out.push({ t: "br" });
+      return;
+    }
+    const inner = this.enter(element, style, context);
+    if (inner === null) {
+      if (proxy && !context.hidden) this.control(element, style, context, out);
+      return;
+    }
+    if (element === this.overlay && this.over === null) {
+      this.over = [];
+      this.region(element, style, { ...inner, mute: false }, this.over);
+      return;
+    }
+    this.visible(element, style, inner, out);
+  }
+
+  // The context of an element's content; null when nothing of it can be seen.
+  enter(element, style, context) {
+    let hidden = style.visibility !== "visible";
+    if (style.display !== "contents") {
+      if (style.opacity === "0") return null;
+      const box = element.getBoundingClientRect();
+      if (isClippedAway(style, box)) return null;
+      if ((box.height === 0 || box.width === 0) && style.overflowX !== "visible" && style.display !== "inline") {
+        if (element.localName !== "body" && element.localName !== "html") return null;
+      }
+      if (style.contentVisibility === "hidden") return null;
+    }
+    return {
+      hidden,
+      mute: context.mute,
+      pre: style.whiteSpaceCollapse ? style.whiteSpaceCollapse.startsWith("preserve") : style.whiteSpace.startsWith("pre"),
+      pointer: style.cursor === "pointer",
+      pointerAround: context.pointer || context.actionable,
+      actionable: context.actionable,
+    };
+  }
+
+  visible(element, style, context, out) {
+    const tag = element.localName;
+    if (!context.hidden) {
+      const role = roleOf(element);
+      if (isInteractive(element, role, style, context.pointerAround)) {
+        this.control(element, style, context, out);
+        return;
+      }
+      if (tag === "iframe" || tag === "frame") {
+        if (hasBox(element)) out.push({ t: "fr", k: keyOf(element), n: clean(element.title || "").trim() });
+        return;
+      }
+      if (tag === "img" || tag === "svg" || role === "img" || tag === "canvas") {
+        this.image(element, context, out);
+        return;
+      }
+      if (tag === "label" && this.isStated(element)) {
+        this.inline(element, style, { ...context, mute: true }, out);
+        return;
+      }
+      if (tag === "progress" || tag === "meter") {
+        if (!context.mute) pushText(out, ` ${tag} ${Math.round((100 * element.value) / (element.max || 1)) || 0}% `);
+        return;
+      }
+      if (this.structure(element, tag, role, style, context, out)) return;
+    }
+    if (tag === "details" && !element.open) {
+      const summary = element.querySelector(":scope > summary");
+      if (summary) this.node(summary, context, out);
+      return;
+    }
+    this.inline(element, style, context, out);
+  }
+
+  structure(element, tag, role, style, context, out) {
+    const heading = /^h[1-6]$/.test(tag) ? Number(tag[1]) : role === "heading" ? Number(element.getAttribute("aria-level") || 2) : 0;
+    const add = (record) => {
+      this.children(element, context, record.c);
+      if (hasContent(record.c)) out.push(record);
+      return true;
+    };
+    if (heading) return add({ t: "h", l: heading, c: [] });
+    const plain = element.getAttribute("role") === "presentation" || element.getAttribute("role") === "none";
+    if (!plain) {
+      if (tag === "li" || role === "listitem") return add({ t: "li", m: marker(element), c: [] });
+      if (tag === "ul" || tag === "ol" || tag === "menu" || role === "list") return add({ t: "l", c: [] });
+      const part = tag === "table" ? "tb" : tag === "tr" ? "tr" : tag === "td" || tag === "th" ? "td" : TABLE_ROLES[role];
+      if (part) return add(tableRecord(element, part, tag, role));
+      if (tag === "dt" || tag === "dd") return add({ t: tag, c: [] });
+    }
+    if (tag === "caption" && nameOf(element.parentElement, "table")[1] === "caption") return true;
+    if (tag === "legend" && nameOf(element.parentElement, "group")[1] === "caption") return true;
+    if (tag === "del" || tag === "s" || tag === "strike") {
+      pushText(out, " ~~");
+      const inner = [];
+      this.children(element, context, inner);
+      trimEnds(inner);
+      for (const item of inner) typeof item === "string" ? pushText(out, item) : out.push(item);
+      pushText(out, "~~ ");
+      return true;
+    }
+    return this.region(element, style, context, out, role || landmarkOf(element, tag));
+  }
+
+  region(element, style, context, out, role = roleOf(element)) {
+    const forced = element === this.overlay;
+    if (!forced && !REGION_ROLES.has(role)) return false;
+    const name = nameOf(element, role)[0];
+    if (!forced && !name && NAMED_ONLY.has(role)) return false;
+    const record = { t: "rg", r: REGION_ROLES.has(role) ? role : "dialog", n: name, c: [] };
+    this.children(element, context, record.c);
+    if (hasContent(record.c)) out.push(record);
+    return true;
+  }
+
+  inline(element, style, context, out) {
+    const display = style.display;
+    if (display === "contents" || display === "inline") {
+      this.children(element, context, out);
+      return;
+    }
+    if (display.startsWith("inline")) {
+      pushText(out, " ");
+      this.children(element, context, out);
+      pushText(out, " ");
+      return;
+    }
+    const inner = [];
+    this.children(element, context, inner);
+    if (!hasContent(inner)) {
+      if (inner.length) pushText(out, " ");
+      return;
+    }
+    if (inner.length === 1 && inner[0].t && inner[0].t !== "e" && inner[0].t !== "br" && inner[0].t !== "im") out.push(inner[0]);
+    else out.push({ t: "b", c: inner });
+  }
+
+  image(element, context, out) {
+    if (context.mute) return;
+    const name = nameOf(element, "img")[0];
+    if (element.localName === "svg" && !name) {
+      for (const text of element.querySelectorAll("text")) pushText(out, ` ${clean(text.textContent)} `);
+      return;
+    }
+    if (element.localName === "canvas" || (name && hasBox(element))) {
+      out.push({ t: "im", r: element.localName === "canvas" ? "canvas" : "image", n: name || clean(element.textContent).trim() });
+    }
+  }
+
+  isStated(label) {
+    const control = label.control;
+    if (!control || control.type === "hidden") return false;
+    if (!visibleLabel(control) && !(isRendered(control) && hasBox(control))) return false;
+    return nameOf(control, roleOf(control))[1] === "label" && clean(label.textContent).length < NAME_LIMIT;
+  }
+
+  control(element, style, context, out) {
+    let role = roleOf(element) || "clickable";
+    const [name, source] = nameOf(element, role);
+    const box = (visibleLabel(element) && !(isRendered(element) && hasBox(element)) ? visibleLabel(element) : element).getBoundingClientRect();
+    const record = { t: "e", k: keyOf(element), r: role, n: name, d: targetOf(element) };
+    const value = valueOf(element, role);
+    if (value !== null) record.v = value;
+    const states = statesOf(element, role);
+    if (states.length) record.s = states;
+    if (element.localName === "select") record.o = [...element.options].map((option) => clean(option.label).trim());
+    else if (element.list) record.o = [...element.list.options].map((option) => option.value || option.label);
+    if (role === "link" && typeof element.href === "string") record.h = element.href;
+    if (element.multiple && element.localName === "select") record.m = 1;
+    record.x = [Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height)];
+    if (!name) record.f = element.getAttribute("name") || element.id || "";
+    if (!VALUE_ROLES.has(role) && !["select", "textarea", "input"].includes(element.localName)) {
+      const inner = [];
+      const nested = { ...context, mute: false, hidden: false, pre: false, actionable: true };
+      this.children(element, nested, inner);
+      if (this.saysMore(inner, name, source, record)) record.c = inner;
+    }
+    out.push(record);
+  }
+
+  // Whether an element's content must be shown beside its name: it holds elements of its own, or visible text
+  // that the name does not contain.
+  saysMore(inner, name, source, record) {
+    if (!hasContent(inner)) return false;
+    const said = flatten(inner);
+    if (said.elements) {
+      if (source === "content") record.n = name.length > 60 ? firstText(inner) : name;
+      return true;
+    }
+    const text = clean(said.text).trim();
+    if (text.length > LEAF_NAME_LIMIT) {
+      if (source === "content") record.n = firstText(inner);
+      return true;
+    }
+    if (source === "content") return false;
+    return text !== "" && !name.toLowerCase().includes(text.toLowerCase());
+  }
+}
+
+function pushText(out, text) {
+  if (!text) return;
+  if (out.length && typeof out[out.length - 1] === "string") out[out.length - 1] = clean(out[out.length - 1] + text);
+  else out.push(text);
+}
+
+function trimEnds(items) {
+  if (typeof items[0] === "string") items[0] = items[0].trimStart();
+  const last = items.length - 1;
+  if (typeof items[last] === "string") items[last] = items[last].trimEnd();
+}
+
+function hasContent(items) {
+  return items.some((item) => (typeof item === "string" ? item.trim() !== "" : item.t !== "br"));
+}
+
+function flatten(items) {
+  let text = "";
+  let elements = 0;
+  const visit = (list) => {
+    for (const item of list) {
+      if (typeof item === "string") text += item;
+      else if (item.t === "e" || item.t === "fr") elements += 1;
+      else if (item.t === "im") text += ` ${item.n} `;
+      else if (item.c) {
+        text += " ";
+        visit(item.c);
+        text += " ";
+      } else text += " ";
+    }
+  };
+  visit(items);
+  return { text, elements };
+}
+
+function firstText(items) {
+  for (const item of items) {
+    const text = typeof item === "string" ? item.trim() : item.c ? firstText(item.c) : item.n || "";
+    if (text) return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+  }
+  return "";
+}
+
+function marker(element) {
+  const list = element.parentElement;
+  if (!list || list.localName !== "ol" || getComputedStyle(element).listStyleType === "none") return "-";
+  const items = [...list.children].filter((child) => child.localName === "li");
+  return `${(list.start || 1) + items.indexOf(element)}.`;
+}
+
+function tableRecord(element, part, tag, role) {
+  if (part === "tb") return { t: "tb", n: nameOf(element, "table")[0], c: [] };
+  if (part === "tr") return { t: "tr", c: [] };
+  const record = { t: "td", c: [] };
+  if (tag === "th" || role === "columnheader" || role === "rowheader") record.h = 1;
+  if (element.colSpan > 1) record.s = Math.min(element.colSpan, 50);
+  return record;
+}
+
+function landmarkOf(element, tag) {
+  const sectioned = () => element.closest("article, aside, main, nav, section") !== null;
+  if (tag === "header") return sectioned() ? "" : "banner";
+  if (tag === "footer") return sectioned() ? "" : "contentinfo";
+  if (tag === "form") return "form";
+  if (tag === "section") return "region";
+  if (tag === "figure") return "figure";
+  return "";
+}
+
+// What covers the whole viewport: a modal dialog, or a fixed layer that every probe of the viewport hits.
+function findOverlay() {
+  const modals = document.querySelectorAll("dialog:modal, [aria-modal='true']");
+  for (let i = modals.length - 1; i >= 0; i -= 1) {
+    if (isRendered(modals[i]) && hasBox(modals[i]) && getComputedStyle(modals[i]).opacity !== "0") return modals[i];
+  }
+  let layer = null;
+  for (const [fx, fy] of [[0.5, 0.5], [0.1, 0.15], [0.9, 0.15], [0.1, 0.85], [0.9, 0.85]]) {
+    let at = deepElementFromPoint(innerWidth * fx, innerHeight * fy);
+    while (at && at !== document.body && getComputedStyle(at).position !== "fixed") at = composedParent(at);
+    if (!at || at === document.body || at.nodeType !== Node.ELEMENT_NODE || (layer && at !== layer)) return null;
+    layer = at;
+  }
+  const all = document.body.getElementsByTagName("*").length;
+  return layer && layer.getElementsByTagName("*").length < 0.6 * all && layer.textContent.trim() ? layer : null;
+}
+
+function collect(options) {
+  const walk = new Walk(options);
+  const out = [];
+  const context = { hidden: false, mute: false, pre: false, pointer: false, pointerAround: false, actionable: false };
+  if (document.body) walk.node(document.body, context, out);
+  return JSON.stringify({ url: location.href, title: clean(document.title).trim(), page: out, over: walk.over, cut: walk.cut });
+}

@@ -1,0 +1,68 @@
+"""Reads the page model out of a tab: one pass per frame, the frames' passes put together in reading order."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from webserv.browser.observation.element import ElementKey, Node, Page, PageElement
+from webserv.types import Box
+
+Raw = Any
+"""What inject/collect.js made: text, or a record with `t` and more."""
+
+
+def read_page(raw: str, document: str) -> Page:
+    """Makes the model from the JSON text that one document's pass returned."""
+    data = json.loads(raw)
+    page = Page(url=data["url"], title=data["title"], left_out=data["cut"])
+    page.body = [_node(item, document) for item in data["page"]]
+    page.overlay = [_node(item, document) for item in data["over"] or ()]
+    return page
+
+
+def frames_of(page: Page) -> list[Node]:
+    """The nodes that stand for child frames."""
+    return [node for top in (*page.overlay, *page.body) for node in top.walk() if node.kind == "fr"]
+
+
+def put_in(frame: Node, inner: Page) -> None:
+    """Puts a child frame's content in the place of its frame node."""
+    frame.children = [*inner.overlay, *inner.body]
+
+
+def _node(raw: Raw, document: str) -> Node:
+    if isinstance(raw, str):
+        return Node("text", raw)
+    kind = raw["t"]
+    children = [_node(item, document) for item in raw.get("c", ())]
+    if kind == "e":
+        return Node(kind, element=_element(raw, document), children=children)
+    if kind == "fr":
+        return Node(kind, raw["n"], level=raw["k"])
+    return Node(
+        kind,
+        raw.get("n", ""),
+        role=raw.get("r", ""),
+        marker=raw.get("m", ""),
+        level=raw.get("l", 0) or raw.get("h", 0),
+        span=raw.get("s", 1),
+        children=children,
+    )
+
+
+def _element(raw: dict[str, Raw], document: str) -> PageElement:
+    x, y, width, height = raw["x"]
+    return PageElement(
+        key=ElementKey(document, raw["k"]),
+        role=raw["r"],
+        name=raw["n"],
+        target=raw["d"],
+        fallback=raw.get("f", ""),
+        value=raw.get("v"),
+        states=tuple(raw.get("s", ())),
+        options=tuple(raw.get("o", ())),
+        multiple=bool(raw.get("m")),
+        href=raw.get("h"),
+        box=Box(x, y, width, height),
+    )

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, cast
@@ -143,11 +144,14 @@ class BrowserFleet:
                 self._forget(slot)
                 continue
             slot.opening -= 1
-            session = BrowserSession(context, self.options, on_close=lambda: self._release(slot, session))
-            slot.sessions.add(session)
-            self._opened += 1
-            return session
+            return self._admit(slot, context)
         raise AssertionError("unreachable")
+
+    def _admit(self, slot: _Slot, context: BrowserContext) -> BrowserSession:
+        session = BrowserSession(context, self.options, on_close=lambda: self._release(slot, session))
+        slot.sessions.add(session)
+        self._opened += 1
+        return session
 
     async def close(self) -> None:
         """Closes all sessions and browsers and waits until their processes are gone. Twice is harmless."""
@@ -159,10 +163,8 @@ class BrowserFleet:
         await asyncio.gather(*(self._close_browser(slot) for slot in slots))
         driver, self._driver = self._driver, None
         if driver is not None:
-            try:
+            with suppress(PlaywrightError, OSError):  # it may be gone already
                 await driver.stop()
-            except (PlaywrightError, OSError):
-                pass  # the driver is gone already
 
     async def _slot(self) -> _Slot:
         """A browser with room, started if need be; a place in it is taken."""
@@ -249,10 +251,8 @@ class BrowserFleet:
 
     async def _close_browser(self, slot: _Slot) -> None:
         slot.closing = True
-        try:
+        with suppress(PlaywrightError):  # it may be gone already
             await slot.browser.close()
-        except PlaywrightError:
-            pass  # it is gone already
 
     def _on_disconnected(self, slot: _Slot) -> None:
         if not slot.closing:

@@ -37,20 +37,30 @@ from webserv.types import ActionErrorKind
 class Strip(Protocol):
     """What tab and dialog actions need of the session's tabs."""
 
-    async def open(self) -> Tab: ...
+    async def open(self) -> Tab:
+        """Opens an empty tab and makes it active."""
+        ...
 
-    async def switch(self, tab_id: int) -> None: ...
+    async def switch(self, tab_id: int) -> None:
+        """Makes a tab active."""
+        ...
 
-    async def close_tab(self, tab_id: int) -> None: ...
+    async def close_tab(self, tab_id: int) -> None:
+        """Closes a tab."""
+        ...
 
-    async def answer_dialog(self, tab: Tab, *, accept: bool, text: str | None) -> None: ...
+    async def answer_dialog(self, tab: Tab, *, accept: bool, text: str | None) -> None:
+        """Answers the tab's dialog."""
+        ...
 
 
 class Session(Hands, Protocol):
     """What actions need of a session."""
 
     @property
-    def strip(self) -> Strip: ...
+    def strip(self) -> Strip:
+        """The session's tabs."""
+        ...
 
 
 async def carry_out(session: Session, action: Action) -> None:

@@ -27,7 +27,9 @@ class Hands(Protocol):
     ids: IdBook
 
     @property
-    def active(self) -> Tab: ...
+    def active(self) -> Tab:
+        """The tab that the policy looks at."""
+        ...
 
     async def until_dialog(self, work: Awaitable[Any]) -> None:
         """Awaits `work`, or a dialog that blocks it; then `work` goes on once the dialog is answered."""
@@ -118,7 +120,8 @@ def refuse(hands: Hands, target: Target, answer: Mapping[str, Any]) -> NoReturn:
         case "not_select":
             raise ActionRefused(
                 ActionErrorKind.NOT_SUPPORTED,
-                f"{name} is {_a(answer.get('role') or 'no select')}, not a select: click it to open it, then click the option.",
+                f"{name} is {_a(answer.get('role') or 'no select')}, not a select: click it to open it, "
+                "then click the option.",
             )
         case "no_option":
             raise ActionRefused(ActionErrorKind.NO_OPTION, _no_option(name, answer))

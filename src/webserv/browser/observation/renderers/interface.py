@@ -12,4 +12,6 @@ from webserv.browser.options import ObservationOptions
 class Renderer(Protocol):
     """Turns a page whose elements have ids into lines of text, the same lines for the same page every time."""
 
-    def __call__(self, page: Page, options: ObservationOptions) -> Sequence[str]: ...
+    def __call__(self, page: Page, options: ObservationOptions) -> Sequence[str]:
+        """Returns the lines, without header."""
+        ...

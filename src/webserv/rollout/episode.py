@@ -7,7 +7,6 @@ whole run is in vain, and the user can mend it) and a cancel.
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -15,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from webserv.browser.actions.grammar import parse_action
+from webserv.browser.actions.outcome import ActionRefused
+from webserv.browser.actions.types import Action
 from webserv.errors import EnvFailure, UserError
 from webserv.rollout.policies.interface import Policy, PolicyFactory, PolicyOutput
 from webserv.rollout.record import Ending, EpisodeRecord, ObservationRecord, StepRecord
@@ -217,7 +219,7 @@ class _Episode:
         self._used_s += wall + policy_timings.get("policy", 0.0)
         self._world = str(result.info.get("world", self._world))
         self._blocked |= dict.fromkeys(str(address) for address in result.info.get("blocked", ()))
-        target, box = _target(output.action, before)
+        target, box = _target(_parsed(output.action), before)
         step = StepRecord(
             index=len(self._steps),
             action=output.action,
@@ -264,7 +266,7 @@ class _Episode:
             reward=result.reward,
             score=result.score or Score(result.reward),
             ended=ending,
-            answer=result.info.get("answer") or (None if overtime else _answer(self._steps[-1].action)),
+            answer=getattr(_parsed(self._steps[-1].action), "answer", None),
             terminated=ending is Ending.TERMINATED,
             truncated=ending is not Ending.TERMINATED,
         )
@@ -314,24 +316,20 @@ class _Refused:
     detail: str = ""
 
 
-_FIRST_ARGUMENT = re.compile(r"""\s*\w+\(\s*["']?([^"',)\s]+)""")
-_ANSWER = re.compile(r"""\s*terminate\(\s*(?:answer\s*=\s*)?(["'])(.*)\1\s*\)\s*""", re.DOTALL)
-
-
-def _target(action: str, before: Observation) -> tuple[str | None, Box | None]:
-    """The element of `before` that the action names first, for drawing it on the screenshot."""
-    match = _FIRST_ARGUMENT.match(action)
-    if match is None:
-        return None, None
-    for element in before.elements:
-        if element.id == match[1]:
+def _target(action: Action | None, before: Observation) -> tuple[str | None, Box | None]:
+    """The element of `before` that the action is about, for drawing it on the screenshot."""
+    target = getattr(action, "target", None)
+    for element in before.elements if target else ():
+        if element.id == target:
             return element.id, element.box
     return None, None
 
 
-def _answer(action: str) -> str | None:
-    match = _ANSWER.fullmatch(action)
-    return match[2] if match else None
+def _parsed(action: str) -> Action | None:
+    try:
+        return parse_action(action)
+    except ActionRefused:
+        return None
 
 
 def _shorten(action: str, length: int = 80) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from webserv.browser.actions.grammar import ACTION_GRAMMAR
 from webserv.errors import UserError
 from webserv.rollout.episode import Assignment, run_episode
 from webserv.rollout.policies.openai import make_openai
@@ -44,7 +45,7 @@ async def test_the_prompt_carries_task_grammar_history_and_observation():
         record = await episode(server)
     first, _, third = (request["messages"][0]["content"] for request in server.requests)
     assert fake_task().intent in first
-    assert 'select("id", "Option label")' in first
+    assert ACTION_GRAMMAR in first
     assert '[next] button "Next"' in first
     assert "What you did so far" not in first
     assert "1. next()  → http://fake.example/1" in third

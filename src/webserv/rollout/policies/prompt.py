@@ -13,26 +13,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from webserv.browser.actions.grammar import ACTION_GRAMMAR
 from webserv.tasks.task import Task
 from webserv.types import Observation
-
-GRAMMAR = """\
-click("id")                        click an element
-type("id", "text", enter=false)    replace the text of an editable element; enter=true then presses Enter
-clear("id")                        empty an editable element
-select("id", "Option label")       choose an option (further labels for a multiple select)
-hover("id")                        move the pointer over an element
-key_press("Control+a")             press a key; with a second argument, in the element of that id
-scroll("down")                     or "up"; with a second argument, inside the element of that id
-drag("from-id", "to-id")           drag one element onto another
-upload("id", "path")               choose a file in a file input
-goto("url")                        open an address
-back()  forward()  refresh()       as the browser's buttons
-new_tab("url")  switch_tab(2)  close_tab(2)
-dialog_accept("text")              answer a dialog with OK; the text is for a prompt only
-dialog_dismiss()                   answer a dialog with Cancel
-wait(2)                            wait some seconds
-terminate("answer")                end the episode; the answer may be left out"""
 
 # The prompt is plain text, so nothing is escaped: the page's text reaches the model as it is.
 _ENVIRONMENT = Environment(
@@ -85,7 +68,7 @@ class SinglePrompt:
         shown = self._past if self._window is None else self._past[max(0, len(self._past) - self._window) :]
         text = self._template.render(
             intent=self._task.intent,
-            grammar=GRAMMAR,
+            grammar=ACTION_GRAMMAR,
             history=shown,
             skipped=len(self._past) - len(shown),
             observation=observation.text,

@@ -277,7 +277,7 @@ def _plain(word: str) -> Value:
         return word.lower() == "true"
     if word in ("None", "null"):
         return None
-    if re.fullmatch(r"-?\d{1,15}", word):
+    if re.fullmatch(r"-?(0|[1-9]\d{0,14})", word):
         return int(word)
     if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", word):
         return float(word)

@@ -76,7 +76,11 @@ function valueOf(element, role) {
 // What the element stands for beyond role and name: two elements of two documents with the same role, name and
 // target are the same thing to a policy and may share an id.
 function targetOf(element) {
-  if (element.href !== undefined && typeof element.href === "string") return element.href;
+  const here = inSiteFrame(element) ? "" : location.pathname;
+  if (typeof element.href === "string") {
+    const inPage = (element.getAttribute("href") || "").startsWith("#");
+    return inPage ? `${here}${element.hash}#` : element.href;
+  }
   const form = element.form;
   const field = `${element.getAttribute("name") || ""}#${element.type || ""}`;
   if (form) {
@@ -84,7 +88,17 @@ function targetOf(element) {
     const value = TOGGLE_TYPES.has(element.type) || element.localName === "button" ? element.value : "";
     return `${action}#${field}#${value}`;
   }
-  return `${location.pathname}#${field}#${element.id}`;
+  return `${here}#${field}#${element.id}`;
+}
+
+// Navigation, header and footer are the same on every page of a site; what else a script button does is its page's.
+function inSiteFrame(element) {
+  const frame = element.closest("nav, header, footer, [role=navigation], [role=banner], [role=contentinfo]");
+  return !!frame && !frame.closest("main, article, [role=main]");
+}
+
+function holdsControls(element) {
+  return element.querySelector("a[href], button, input:not([type=hidden]), select, textarea, [tabindex], [onclick]") !== null;
 }
 
 class Walk {
@@ -225,8 +239,9 @@ class Walk {
       if (part) return add(tableRecord(element, part, tag, role));
       if (tag === "dt" || tag === "dd") return add({ t: tag, c: [] });
     }
-    if (tag === "caption" && nameOf(element.parentElement, "table")[1] === "caption") return true;
-    if (tag === "legend" && nameOf(element.parentElement, "group")[1] === "caption") return true;
+    if ((tag === "caption" || tag === "legend") && !holdsControls(element)) {
+      if (nameOf(element.parentElement, roleOf(element.parentElement))[1] === "caption") return true;
+    }
     if (tag === "del" || tag === "s" || tag === "strike") {
       pushText(out, " ~~");
       const inner = [];
@@ -242,7 +257,7 @@ class Walk {
   region(element, style, context, out, role = roleOf(element)) {
     const forced = element === this.overlay;
     if (!forced && !REGION_ROLES.has(role)) return false;
-    const name = nameOf(element, role)[0];
+    const name = groupName(element, role);
     if (!forced && !name && NAMED_ONLY.has(role)) return false;
     const record = { t: "rg", r: REGION_ROLES.has(role) ? role : "dialog", n: name, c: [] };
     this.children(element, context, record.c);
@@ -280,7 +295,7 @@ class Walk {
       return;
     }
     if (element.localName === "canvas" || (name && hasBox(element))) {
-      out.push({ t: "im", r: element.localName === "canvas" ? "canvas" : "image", n: name || clean(element.textContent).trim() });
+      out.push({ t: "im", r: element.localName === "canvas" ? "canvas" : "img", n: name || clean(element.textContent).trim() });
     }
   }
 
@@ -305,11 +320,13 @@ class Walk {
     if (role === "link" && typeof element.href === "string") record.h = element.href;
     if (element.multiple && element.localName === "select") record.m = 1;
     record.x = [Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height)];
+    if (!style.display.startsWith("inline") && style.display !== "none") record.b = 1;
     if (!name) record.f = element.getAttribute("name") || element.id || "";
     if (!VALUE_ROLES.has(role) && !["select", "textarea", "input"].includes(element.localName)) {
       const inner = [];
       const nested = { ...context, mute: false, hidden: false, pre: false, actionable: true };
       this.children(element, nested, inner);
+      if (role === "link" && inner.some((item) => item.t === "im") && !flatten(inner, true).text.trim()) record.i = 1;
       if (this.saysMore(inner, name, source, record)) record.c = inner;
     }
     out.push(record);
@@ -350,14 +367,14 @@ function hasContent(items) {
   return items.some((item) => (typeof item === "string" ? item.trim() !== "" : item.t !== "br"));
 }
 
-function flatten(items) {
+function flatten(items, withoutImages = false) {
   let text = "";
   let elements = 0;
   const visit = (list) => {
     for (const item of list) {
       if (typeof item === "string") text += item;
       else if (item.t === "e" || item.t === "fr") elements += 1;
-      else if (item.t === "im") text += ` ${item.n} `;
+      else if (item.t === "im") text += withoutImages ? " " : ` ${item.n} `;
       else if (item.c) {
         text += " ";
         visit(item.c);
@@ -385,12 +402,19 @@ function marker(element) {
 }
 
 function tableRecord(element, part, tag, role) {
-  if (part === "tb") return { t: "tb", n: nameOf(element, "table")[0], c: [] };
+  if (part === "tb") return { t: "tb", n: groupName(element, "table"), c: [] };
   if (part === "tr") return { t: "tr", c: [] };
   const record = { t: "td", c: [] };
   if (tag === "th" || role === "columnheader" || role === "rowheader") record.h = 1;
   if (element.colSpan > 1) record.s = Math.min(element.colSpan, 50);
   return record;
+}
+
+// A caption or legend that holds controls is shown as content, not as a name.
+function groupName(element, role) {
+  const [name, source] = nameOf(element, role);
+  const caption = source === "caption" && element.querySelector(":scope > caption, :scope > legend");
+  return caption && holdsControls(caption) ? "" : name;
 }
 
 function landmarkOf(element, tag) {

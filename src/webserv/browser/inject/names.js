@@ -92,7 +92,9 @@ function labelText(element) {
       }
     };
     visit(label);
-    parts.push(text);
+    text = clean(text).trim();
+    const said = (one) => one.replace(/[\s:*]+$/, "").toLowerCase();
+    if (!parts.some((part) => said(part) === said(text))) parts.push(text);
   }
   return parts.join(" ");
 }

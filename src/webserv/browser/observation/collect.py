@@ -18,7 +18,28 @@ def read_page(raw: str, document: str) -> Page:
     page = Page(url=data["url"], title=data["title"], left_out=data["cut"])
     page.body = [_node(item, document) for item in data["page"]]
     page.overlay = [_node(item, document) for item in data["over"] or ()]
+    _drop_doubled_links(page)
     return page
+
+
+def _drop_doubled_links(page: Page) -> None:
+    """Leaves out links that only show a picture where a link with the same name and address stands as text."""
+    elements = page.elements()
+    texts = {(element.name, element.href) for element in elements if element.href and not element.image_only}
+    if any(element.image_only and (element.name, element.href) in texts for element in elements):
+        page.body = _without_doubled(page.body, texts)
+        page.overlay = _without_doubled(page.overlay, texts)
+
+
+def _without_doubled(nodes: list[Node], texts: set[tuple[str, str | None]]) -> list[Node]:
+    kept: list[Node] = []
+    for node in nodes:
+        element = node.element
+        if element and element.image_only and (element.name, element.href) in texts:
+            continue
+        node.children = _without_doubled(node.children, texts)
+        kept.append(node)
+    return kept
 
 
 def frames_of(page: Page) -> list[Node]:
@@ -37,7 +58,7 @@ def _node(raw: Raw, document: str) -> Node:
     kind = raw["t"]
     children = [_node(item, document) for item in raw.get("c", ())]
     if kind == "e":
-        return Node(kind, element=_element(raw, document), children=children)
+        return Node(kind, level=raw.get("b", 0), element=_element(raw, document), children=children)
     if kind == "fr":
         return Node(kind, raw["n"], level=raw["k"])
     return Node(
@@ -65,4 +86,5 @@ def _element(raw: dict[str, Raw], document: str) -> PageElement:
         multiple=bool(raw.get("m")),
         href=raw.get("h"),
         box=Box(x, y, width, height),
+        image_only=bool(raw.get("i")),
     )

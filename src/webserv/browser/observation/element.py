@@ -40,6 +40,8 @@ class PageElement:
     multiple: bool = False
     href: str | None = None
     box: Box | None = None
+    image_only: bool = False
+    """A link that shows a picture and no text."""
     id: str = ""
 
 
@@ -52,11 +54,12 @@ class Node:
     text: str = ""
     """The text; the name of a landmark, table, frame or image."""
     role: str = ""
-    """Of a landmark (``navigation``, ``dialog`` …) or an image (``image``, ``canvas``)."""
+    """Of a landmark (``navigation``, ``dialog`` …) or an image (``img``, ``canvas``)."""
     marker: str = ""
     """Of a list item: ``-`` or ``3.``."""
     level: int = 0
-    """Of a heading: 1 to 6. Of a cell: 1 when it is a header. Of a frame: its element's number."""
+    """Of a heading: 1 to 6. Of a cell: 1 when it is a header. Of an element: 1 when it stands on a line of its own.
+    Of a frame: its element's number."""
     span: int = 1
     """Of a cell: columns that it spans."""
     element: PageElement | None = None

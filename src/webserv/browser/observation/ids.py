@@ -81,8 +81,6 @@ class IdBook:
 
     def _new(self, element: PageElement) -> str:
         base = slug(element.name) or slug(element.fallback) or slug(element.role) or "element"
-        if base[0].isdigit():
-            base = slug(f"{element.role}_{base}")
         while True:
             self._next[base] += 1
             number = self._next[base]

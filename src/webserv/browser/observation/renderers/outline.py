@@ -64,7 +64,11 @@ class _Writer:
             if node.kind == "text":
                 current.append(plain(node.text))
             elif node.kind == "e" and not node.children and node.element:
+                if node.level:
+                    flush()
                 current.append(f" {self.element(node.element)} ")
+                if node.level:
+                    flush()
             elif node.kind == "im":
                 current.append(f" {node.role} {quoted(node.text)} " if node.text else f" {node.role} ")
             else:
@@ -88,6 +92,8 @@ class _Writer:
                 return [f"table {quoted(node.text)}:", *rows] if node.text else rows
             case "tr":
                 return [self.row(node)]
+            case "rg" if node.role == "region" and _is_named_by_heading(node):
+                return self.block(node.children)
             case "rg":
                 name = f" {quoted(node.text)}" if node.text else ""
                 return self.headed(f"{REGION_WORDS.get(node.role, node.role)}{name}:", node)
@@ -144,6 +150,16 @@ class _Writer:
         more = len(element.options) - limit
         kind = "options, several can be selected" if element.multiple else "options"
         return f"{kind}: {shown}" + (f" … {more} more" if more > 0 else "")
+
+
+def _is_named_by_heading(node: Node) -> bool:
+    """Whether a region's name is the heading that it begins with, which is shown anyway."""
+    first = node.children[0]
+    while first.kind == "b" and first.children:
+        first = first.children[0]
+    return (
+        first.kind == "h" and " ".join(t.text for t in first.walk() if t.kind == "text").strip() == node.text
+    )
 
 
 def _inline(line: str) -> str:

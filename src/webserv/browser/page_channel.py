@@ -26,6 +26,10 @@ class DocumentGone(Exception):
     """The document navigated away while it was asked; ask again, of the next one."""
 
 
+class InjectedScriptError(RuntimeError):
+    """Our script threw in the page: a bug of ours that a page has brought to light."""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """Our isolated world in one document."""
@@ -143,7 +147,10 @@ class PageChannel:
         }  # fmt: skip
         answer = await self.send("Runtime.evaluate", params, timeout_s=timeout_s)
         if "exceptionDetails" in answer:
-            raise DocumentGone(_exception_text(answer["exceptionDetails"]))
+            text = _exception_text(answer["exceptionDetails"])
+            if "__webserv is not defined" in text:
+                raise DocumentGone(text)
+            raise InjectedScriptError(f"{function} in {self.page.url}: {text}")
         return answer["result"].get("value")
 
     async def object_id(self, number: int, world: World) -> str | None:

@@ -436,8 +436,8 @@ function findOverlay() {
   let layer = null;
   for (const [fx, fy] of [[0.5, 0.5], [0.1, 0.15], [0.9, 0.15], [0.1, 0.85], [0.9, 0.85]]) {
     let at = deepElementFromPoint(innerWidth * fx, innerHeight * fy);
-    while (at && at !== document.body && getComputedStyle(at).position !== "fixed") at = composedParent(at);
-    if (!at || at === document.body || at.nodeType !== Node.ELEMENT_NODE || (layer && at !== layer)) return null;
+    while (at instanceof Element && getComputedStyle(at).position !== "fixed") at = composedParent(at);
+    if (!(at instanceof Element) || at.contains(document.body) || (layer && at !== layer)) return null;
     layer = at;
   }
   const all = document.body.getElementsByTagName("*").length;

@@ -7,13 +7,24 @@ A script is a generator of action texts that is sent observations. The helpers a
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
 
 from webserv.errors import PolicyFailed
+from webserv.tasks.task import Script, ScriptFactory, Task
 from webserv.types import Element, Observation
 
 Steps = Generator[str, Observation, Observation]
 """A piece of a script: yields actions, returns the last observation."""
+
+
+def script(function: Callable[..., Script], *args: Any, **kwargs: Any) -> ScriptFactory:
+    """A script factory that calls ``function(first_observation, *args, **kwargs)``."""
+
+    def make(task: Task, obs: Observation) -> Script:
+        return function(obs, *args, **kwargs)
+
+    return make
 
 
 class ScriptStuck(PolicyFailed):
@@ -111,11 +122,11 @@ def fill(
 
 def choose(obs: Observation, name: str, option: str, *, exact: bool = True, nth: int = 0) -> Steps:
     """Chooses an option of a select by its label."""
-    element = find(obs, "combobox|listbox", name, exact=exact, nth=nth)
+    element = find(obs, "select|combobox|listbox", name, exact=exact, nth=nth)
     return (yield from act(f'select("{element.id}", {quoted(option)})'))
 
 
-def finish(answer: str | None = None) -> Generator[str, Observation, None]:
+def finish(answer: str | None = None) -> Script:
     """Ends the episode."""
     yield "terminate()" if answer is None else f"terminate({quoted(answer)})"
 
@@ -123,6 +134,18 @@ def finish(answer: str | None = None) -> Generator[str, Observation, None]:
 def lines_with(obs: Observation, pattern: str) -> list[str]:
     """Lines of the observation's text that hold the regular expression."""
     return [line.strip() for line in obs.text.splitlines() if re.search(pattern, line)]
+
+
+def cells(obs: Observation, text: str, *, nth: int = 0) -> list[str]:
+    """The cells of the `nth` table row that shows `text`.
+
+    Raises:
+        ScriptStuck: There is no such row.
+    """
+    rows = [line for line in obs.text.splitlines() if line.lstrip().startswith("|") and text in line]
+    if nth >= len(rows):
+        raise ScriptStuck(f"No table row number {nth} shows {text!r} at {obs.url}.")
+    return [cell.strip() for cell in rows[nth].strip().strip("|").split(" | ")]
 
 
 def first_match(obs: Observation, pattern: str) -> str:

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from webserv.errors import EvaluatorFailed
-from webserv.tasks.evaluators.database import DatabaseRows, Unchanged, same_rows
+from webserv.tasks.evaluators.database import AllUnchanged, DatabaseRows, Unchanged, same_rows
 
 START = "CREATE TABLE stock (id, price, count); INSERT INTO stock VALUES (1, '10.00', 5), (2, 20, 6);"
 PRICE = "SELECT price FROM stock WHERE id = ?"
@@ -32,6 +32,14 @@ async def test_a_guard_fails_when_anything_else_changed(end_state, database):
     score = await guard.evaluate(bad)
     assert score.value == 0.0
     assert score.evidence == ("FAILED: other products changed: gone [(2, 20, 6)], new []",)
+
+
+async def test_several_guards_at_once_name_only_what_changed(end_state, database):
+    guard = AllUnchanged("shop", (("prices", "SELECT id, price FROM stock"), ("counts", "SELECT id, count FROM stock")))
+    start = database(START)
+    changed = end_state(start=start, end=database(START + "UPDATE stock SET count = 0 WHERE id = 1"))
+    assert (await guard.evaluate(end_state(start=start, end=start))).evidence == ("ok: nothing else changed",)
+    assert (await guard.evaluate(changed)).evidence == ("FAILED: counts changed: gone [(1, 5)], new [(1, 0)]",)
 
 
 async def test_a_wrong_statement_is_a_failure_and_no_score(end_state, database):

@@ -19,7 +19,6 @@ from webserv.tasks.scripting import (
     fill,
     find,
     find_all,
-    first_match,
     has,
 )
 from webserv.types import Element, Observation
@@ -90,11 +89,6 @@ def open_product(obs: Observation, title: str) -> Steps:
     return (yield from act(f'click("{product_link(obs, title).id}")'))
 
 
-def product_fact(obs: Observation, label: str) -> str:
-    """A value of the table "Product Information"."""
-    return first_match(obs, rf"(?m){re.escape(label)}\W+([^\n|]+)").strip()
-
-
 def open_account(obs: Observation, section: str) -> Steps:
     """Opens a section of the customer's account."""
     obs = yield from click(obs, "link", "Account", nth=0)
@@ -107,6 +101,24 @@ def open_order(obs: Observation, number: str) -> Steps:
     while not has(obs, "link", number):
         obs = yield from click(obs, "link", "next")
     return (yield from click(obs, "link", number))
+
+
+def click_after(obs: Observation, text: str, role: str, name: str) -> Steps:
+    """Clicks the first such element that follows `text` on the page.
+
+    Raises:
+        ScriptStuck: The page does not show `text`, or no such element follows it.
+    """
+    start = obs.text.find(text)
+    for element in find_all(obs, role, name) if start >= 0 else ():
+        if (not element.name) is (not name) and obs.text.find(f"[{element.id}]") > start:
+            return (yield from act(f'click("{element.id}")'))
+    raise ScriptStuck(f"No {role} {name!r} after {text!r} at {obs.url}.")
+
+
+def give_stars(obs: Observation, score: int) -> Steps:
+    """Chooses a number of stars in the review form."""
+    raise NotImplementedError
 
 
 def dashboard(obs: Observation, menu: str, entry: str) -> Steps:
@@ -126,3 +138,29 @@ def dashboard_product(obs: Observation, title: str) -> Steps:
     obs = yield from dashboard(obs, "Catalogue", "Products")
     obs = yield from fill(obs, "Product title", title, enter=True, exact=False)
     return (yield from click(obs, "link", title))
+
+
+def find_dashboard_product(obs: Observation, title: str) -> Steps:
+    """Shows a product's row in the dashboard's list."""
+    obs = yield from dashboard(obs, "Catalogue", "Products")
+    return (yield from fill(obs, "Product title", title, enter=True, exact=False))
+
+
+def dashboard_customer(obs: Observation, name: str) -> Steps:
+    """Opens a customer's page in the dashboard."""
+    obs = yield from dashboard(obs, "Customers", "Customers")
+    obs = yield from fill(obs, "Name", name, enter=True, exact=False)
+    return (yield from click(obs, "link", "@shop.example", exact=False))
+
+
+def pending_reviews(obs: Observation) -> Steps:
+    """Lists the reviews that wait for moderation."""
+    obs = yield from dashboard(obs, "Content", "Reviews")
+    obs = yield from choose(obs, "Status", "Requires moderation", exact=False)
+    return (yield from click(obs, "button", "Search"))
+
+
+def row_action(obs: Observation, text: str, action: str) -> Steps:
+    """Opens the menu "Actions" of the table row that shows `text`, and takes one of its entries."""
+    obs = yield from click_after(obs, text, "button", "Actions")
+    return (yield from click_after(obs, text, "link|menuitem", action))

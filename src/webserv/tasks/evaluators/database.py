@@ -65,6 +65,28 @@ class Unchanged:
         return Score(0.0, (f"FAILED: {self.about} changed: gone {_show(gone)}, new {_show(new)}",))
 
 
+@dataclass(frozen=True, slots=True)
+class AllUnchanged:
+    """Several queries at once, each as for `Unchanged`: guards the rest of a site in one check.
+
+    Attributes:
+        site: Whose database.
+        queries: What each query reads, and its SQL.
+    """
+
+    site: str
+    queries: tuple[tuple[str, str], ...]
+
+    async def evaluate(self, state: EndState) -> Score:
+        """Compares the clone with the snapshot, query by query."""
+        evidence: list[str] = []
+        for about, sql in self.queries:
+            score = await Unchanged(self.site, sql, about=about).evaluate(state)
+            if score.value == 0.0:
+                evidence.extend(score.evidence)
+        return Score(float(not evidence), tuple(evidence) or ("ok: nothing else changed",))
+
+
 def same_rows(found: Sequence[Row], expected: Sequence[Row]) -> bool:
     """Whether two results hold the same values in the same order; see `DatabaseRows.expected`."""
     return len(found) == len(expected) and all(

@@ -11,7 +11,7 @@ from webserv.sites.shop.evaluators import EVERYTHING, nothing_else, rows
 from webserv.sites.shop.tasks.database import Order, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
 from webserv.tasks.evaluators.database import AllUnchanged, DatabaseRows
-from webserv.tasks.scripting import Steps, act, click, fill, find, find_all, finish, script
+from webserv.tasks.scripting import Steps, click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
 from webserv.types import Observation
@@ -54,7 +54,7 @@ def add_two_to_basket(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]
     for first, second in zip(products[::2], products[1::2], strict=False):
         one, two = rng.randrange(1, 4), rng.randrange(2, 5)
         yield Draft(
-            f"I need {one} × {first.title} and {two} × {second.title} in my basket. Do not order yet.",
+            f"I need {one} x {first.title} and {two} x {second.title} in my basket. Do not order yet.",
             (_basket_holds(shop, (first, one), (second, two)), nothing_else(basket_lines=EVERYTHING)),
             script(_fill_basket, [(first, one), (second, two)]),
             script(_fill_basket, [(first, one)]),
@@ -123,7 +123,7 @@ def place_order(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
         quantity = rng.randrange(1, 4)
         purchase = _Purchase(((product, quantity),), _METHODS[code], "")
         yield Draft(
-            f"Order {quantity} × {product.title} for me, with {_METHODS[code].lower()} to my default address.",
+            f"Order {quantity} x {product.title} for me, with {_METHODS[code].lower()} to my default address.",
             (
                 _ordered(shop, ((product, quantity),), code, default.line1),
                 _order_guard(),
@@ -209,24 +209,14 @@ def _buy(obs: Observation, purchase: _Purchase) -> Script:
         obs = yield from click(obs, "button|link", "View basket")
     obs = yield from click(obs, "link", "Proceed to checkout")
     if purchase.line1:
-        obs = yield from act(f'click("{_button_after(obs, purchase.line1, "Ship to this address")}")')
+        obs = yield from way.click_after(obs, purchase.line1, "button", "Ship to this address")
     else:
         obs = yield from click(obs, "button", "Ship to your default shipping address")
-    obs = yield from act(f'click("{_button_after(obs, purchase.method, "Select option")}")')
+    obs = yield from way.click_after(obs, purchase.method, "button", "Select option")
     obs = yield from click(obs, "link|button", "Continue")
     if purchase.place:
-        find(obs, "button", "Place order")
         obs = yield from click(obs, "button", "Place order")
     yield from finish()
-
-
-def _button_after(obs: Observation, text: str, name: str) -> str:
-    """Id of the first button `name` that follows `text` on the page."""
-    start = obs.text.index(text)
-    for button in find_all(obs, "button", name):
-        if obs.text.find(f"[{button.id}]") > start:
-            return button.id
-    return find(obs, "button", name).id
 
 
 def _buyable(shop: ShopDatabase, rng: random.Random) -> list[Product]:

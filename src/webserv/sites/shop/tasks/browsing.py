@@ -12,7 +12,8 @@ from webserv.sites.shop.tasks.database import Category, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
 from webserv.tasks.evaluators.answer import AnswerMoney, AnswerNames, AnswerNumber
 from webserv.tasks.evaluators.url import FinalUrl
-from webserv.tasks.scripting import Script, act, finish, script
+from webserv.tasks.scripting import act, cells, finish, first_match, script
+from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
 from webserv.types import Observation
 
@@ -124,7 +125,7 @@ def look_up_price(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_price(obs: Observation, product: Product) -> Script:
     obs = yield from way.open_product(obs, product.title)
-    yield from finish(f"${way.amount(way.product_fact(obs, 'Price (incl. tax)'))}")
+    yield from finish(f"${way.amount(cells(obs, 'Price (incl. tax)')[1])}")
 
 
 def count_available(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -142,7 +143,7 @@ def count_available(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_available(obs: Observation, product: Product) -> Script:
     obs = yield from way.open_product(obs, product.title)
-    yield from finish(way.first_match(obs, r"In stock \((\d+) available\)"))
+    yield from finish(first_match(obs, r"In stock \((\d+) available\)"))
 
 
 def look_up_upc(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -161,7 +162,7 @@ def look_up_upc(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_upc(obs: Observation, product: Product) -> Script:
     obs = yield from way.open_product(obs, product.title)
-    yield from finish(way.product_fact(obs, "UPC"))
+    yield from finish(cells(obs, "UPC")[1])
 
 
 def count_reviews(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -179,7 +180,7 @@ def count_reviews(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_reviews(obs: Observation, product: Product, off_by: int) -> Script:
     obs = yield from way.open_product(obs, product.title)
-    yield from finish(str(int(way.product_fact(obs, "Number of reviews")) + off_by))
+    yield from finish(str(int(cells(obs, "Number of reviews")[1]) + off_by))
 
 
 def compare_prices(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -201,9 +202,9 @@ def compare_prices(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_difference(obs: Observation, dear: Product, cheap: Product, *, subtract: bool) -> Script:
     obs = yield from way.open_product(obs, dear.title)
-    high = way.amount(way.product_fact(obs, "Price (incl. tax)"))
+    high = way.amount(cells(obs, "Price (incl. tax)")[1])
     obs = yield from way.open_product(obs, cheap.title)
-    low = way.amount(way.product_fact(obs, "Price (incl. tax)"))
+    low = way.amount(cells(obs, "Price (incl. tax)")[1])
     yield from finish(f"${high - low if subtract else high}")
 
 

@@ -12,8 +12,7 @@ from webserv.sites.shop.evaluators import nothing_else
 from webserv.sites.shop.tasks.database import Order, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
 from webserv.tasks.evaluators.answer import AnswerDate, AnswerMoney, AnswerNames, AnswerNumber
-from webserv.tasks.evaluators.normalize.date import find_dates
-from webserv.tasks.scripting import finish, first_match, script
+from webserv.tasks.scripting import cells, finish, first_match, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
 from webserv.types import Observation
@@ -34,7 +33,7 @@ def order_total(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_total(obs: Observation, order: Order) -> Script:
     obs = yield from way.open_order(obs, order.number)
-    yield from finish(f"${way.amount(first_match(obs, r'(Order total[^$]*[$][\d,.]+)'))}")
+    yield from finish(cells(obs, "Order total")[-1])
 
 
 def shipping_paid(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -51,7 +50,7 @@ def shipping_paid(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_shipping(obs: Observation, order: Order, row: str) -> Script:
     obs = yield from way.open_order(obs, order.number)
-    yield from finish(f"${way.amount(first_match(obs, rf'({row}[^$]*[$][\d,.]+)'))}")
+    yield from finish(cells(obs, row)[-1])
 
 
 def shipping_method(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -138,10 +137,7 @@ def _tell_date(obs: Observation, orders: list[Order], title: str, other: Order |
             break
     wanted = other or order
     obs = yield from way.open_account(obs, "Order history")
-    # A row of the list: number, items, total, date.
-    row = first_match(obs, rf"(?s)({wanted.number}.*?(?:\d{{4}}),?[^\d])")
-    dates = [date for date in find_dates(row) if date is not None]
-    yield from finish(dates[0].isoformat() if dates else row)
+    yield from finish(cells(obs, wanted.number)[3])
 
 
 def _pairs(shop: ShopDatabase, rng: random.Random) -> Iterator[tuple[Order, Order]]:

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
@@ -94,7 +94,7 @@ async def run_many(
     options: RunOptions | None = None,
     episode_options: EpisodeOptions | None = None,
     progress: RunProgress | None = None,
-) -> AsyncIterator[EpisodeRecord]:
+) -> AsyncGenerator[EpisodeRecord, None]:
     """Runs all assignments and yields each record as its episode ends, in no particular order.
 
     Wrap it in `contextlib.aclosing` when you may leave the loop early: closing it cancels what is running and
@@ -120,8 +120,9 @@ async def run_many(
         episode_options or EpisodeOptions(),
         progress or RunProgress(),
     ) as workers:
-        async for record in workers.finished():
+        while (record := await workers.next_record()) is not None:
             yield record
+            workers.check_worth(record)
 
 
 class _Workers:
@@ -146,10 +147,12 @@ class _Workers:
         # Records, and the worker tasks themselves as each of them ends.
         self._done: asyncio.Queue[EpisodeRecord | asyncio.Task[None]] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
-        self._count = min(options.workers, len(assignments))
+        self._working = min(options.workers, len(assignments))
+        self._error: BaseException | None = None
+        self._spoiled = 0
 
     async def __aenter__(self) -> Self:
-        for number in range(self._count):
+        for number in range(self._working):
             task = asyncio.create_task(self._work(number), name=f"rollout-worker-{number}")
             task.add_done_callback(self._done.put_nowait)
             self._tasks.append(task)
@@ -162,31 +165,29 @@ class _Workers:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def finished(self) -> AsyncIterator[EpisodeRecord]:
-        spoiled = 0
-        limit = self._options.stop_after_failures or max(10, 3 * self._options.workers)
-        async for record in self._records():
-            self._progress.finished += 1
-            yield record
-            spoiled = 0 if record.failure is None else spoiled + 1
-            if record.failure is not None and spoiled >= limit:
-                message = (
-                    f"Stopped: the last {spoiled} episodes all failed, at last with: {record.failure.message}"
-                )
-                raise UserError(message, hint="Mend that and go on with --resume.")
+    async def next_record(self) -> EpisodeRecord | None:
+        """The next record, waited for; None when all workers have ended.
 
-    async def _records(self) -> AsyncIterator[EpisodeRecord]:
-        """Yields until every worker has ended or one has raised; raises that after what had finished."""
-        working, error = len(self._tasks), None
-        while (working and error is None) or not self._done.empty():
+        Raises what ended a worker, once what had finished before was handed out.
+        """
+        while (self._working and self._error is None) or not self._done.empty():
             item = await self._done.get()
             if isinstance(item, EpisodeRecord):
-                yield item
-            else:
-                working -= 1
-                error = error or (asyncio.CancelledError() if item.cancelled() else item.exception())
-        if error is not None:
-            raise error
+                self._progress.finished += 1
+                return item
+            self._working -= 1
+            self._error = self._error or (asyncio.CancelledError() if item.cancelled() else item.exception())
+        if self._error is not None:
+            raise self._error
+        return None
+
+    def check_worth(self, record: EpisodeRecord) -> None:
+        """Raises `UserError` when so many episodes in a row had no reward that the rest will have none either."""
+        limit = self._options.stop_after_failures or max(10, 3 * self._options.workers)
+        self._spoiled = 0 if record.failure is None else self._spoiled + 1
+        if record.failure is not None and self._spoiled >= limit:
+            message = f"Stopped: the last {limit} episodes all failed, at last with: {record.failure.message}"
+            raise UserError(message, hint="Mend that and go on with --resume.")
 
     async def _work(self, number: int) -> None:
         env: RolloutEnv | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -36,6 +37,15 @@ def error(status: int, message: str, **headers: str) -> Reply:
     return Reply(status, {"error": {"message": message, "type": "error"}}, headers)
 
 
+class _Quiet(ThreadingHTTPServer):
+    """A client that went away in mid-answer is no news."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of broken connections."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class ChatServer:
     """Answers requests by a row of replies; the last one is repeated. A context manager.
 
@@ -63,7 +73,7 @@ class ChatServer:
             def log_message(self, *_: Any) -> None:
                 """Says nothing."""
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = _Quiet(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
 

@@ -1,0 +1,171 @@
+"""Running many episodes into a run folder with a display: what `eval` and `demo` share."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.table import Table
+
+from webserv.cli.live import Display, open_display
+from webserv.rollout.digest import digest_of
+from webserv.rollout.episode import Assignment, EpisodeOptions, RolloutEnv
+from webserv.rollout.policies.interface import PolicyFactory
+from webserv.rollout.runner import RunOptions, RunProgress, run_many
+from webserv.rollout.store import RunStore, continued, write_json
+from webserv.rollout.summary import NOT_COUNTED, Row, Summary, summarise
+from webserv.viewer import figures
+from webserv.viewer.report import write_report
+
+
+class Host(Protocol):
+    """What rollouts need of `webserv.env_host.EnvHost`."""
+
+    def make_env(self) -> RolloutEnv:
+        """A new environment."""
+        ...
+
+
+HostOpener = Callable[[Callable[[str], None]], AbstractAsyncContextManager[Host]]
+"""Opens a host; is given where to say what it is at."""
+
+
+@dataclass
+class Rollouts:
+    """Episodes to be run into a store."""
+
+    title: str
+    assignments: Sequence[Assignment]
+    make_policy: PolicyFactory
+    run: RunOptions = field(default_factory=RunOptions)
+    episodes: EpisodeOptions = field(default_factory=EpisodeOptions)
+    progress: RunProgress = field(default_factory=RunProgress)
+    host: Host | None = None
+
+    async def into(self, store: RunStore, open_host: HostOpener) -> None:
+        """Runs what has no reward in the store yet; each record is stored before the next is waited for.
+
+        Ctrl-C and SIGTERM cancel what runs; every world is given back, and what is finished stays.
+
+        Raises:
+            UserError: As `run_many`.
+        """
+        earlier = store.digests()
+        todo = [one for one in self.assignments if one.key not in earlier or earlier[one.key].reward is None]
+        with open_display(self.title, self.progress, self._pool_statistics) as display:
+            if len(todo) < len(self.assignments):
+                display.say(
+                    f"{len(self.assignments) - len(todo)} of {len(self.assignments)} are finished already"
+                )
+            if not todo:
+                return
+            with _terminable():
+                async with open_host(display.say) as host:
+                    self.host = host
+                    await self._run(todo, host, store, display)
+
+    async def _run(self, todo: list[Assignment], host: Host, store: RunStore, display: Display) -> None:
+        earlier = store.digests()
+        stream = run_many(
+            todo,
+            make_env=host.make_env,
+            make_policy=self.make_policy,
+            options=self.run,
+            episode_options=self.episodes,
+            progress=self.progress,
+        )
+        async with contextlib.aclosing(stream):
+            async for record in stream:
+                record = continued(record, earlier.get(record.key))
+                # Waiting for the disk must not stop the other episodes.
+                await asyncio.to_thread(store.add, record)
+                display.finished(digest_of(record))
+
+    def _pool_statistics(self) -> Any:
+        pool = getattr(self.host, "pool", None)
+        return pool.statistics() if pool is not None else None
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Makes SIGTERM end the running task as Ctrl-C does, so that worlds are given back."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a run left."""
+
+    summary: Summary
+    report: Path
+
+
+def conclude(store: RunStore, *, wall_s: float | None = None, planned: int | None = None) -> Results:
+    """Writes the summary and the report of what is stored.
+
+    Raises:
+        HostRefused: The disk is full or the folder cannot be written.
+    """
+    summary = summarise(store.digests().values(), wall_s=wall_s, planned=planned)
+    write_json(store.root / "summary.json", summary.to_json())
+    return Results(summary, write_report(store.root, summary))
+
+
+def print_summary(summary: Summary, *, console: Console | None = None) -> None:
+    """Prints the figures by template and tag on stdout, and what they leave out."""
+    console = console or Console(highlight=False)
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("template")
+    for name in ("success", "solved", "no reward", "reward", "steps", "time"):
+        table.add_column(name, justify="right")
+    for row in summary.by_template:
+        table.add_row(*_cells(row))
+    if summary.by_tag:
+        table.add_section()
+        table.add_row("[dim]tag[/]")
+        for row in summary.by_tag:
+            table.add_row(*_cells(row))
+    table.add_row("")
+    table.add_row(*_cells(summary.total), style="bold")
+    console.print(table)
+    if summary.total.unscored:
+        lost = ", ".join(f"{number} {kind}" for kind, number in summary.failures.items())
+        console.print(f"{summary.total.unscored} without a reward ({lost}). {NOT_COUNTED}", soft_wrap=True)
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row.name,
+        figures.percent(row.success),
+        f"{row.solved}/{row.scored}",
+        str(row.unscored or ""),
+        figures.reward(row.mean_reward),
+        figures.count(row.mean_steps),
+        figures.seconds(row.mean_duration_s),
+    ]
+
+
+class Stopwatch:
+    """Wall time since it was made."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """So far."""
+        return time.monotonic() - self._started

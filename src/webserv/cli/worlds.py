@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import signal
 import time
@@ -57,6 +58,8 @@ async def _open(
 
     engine = load_engine(engine_name)
     try:
+        # Warming a zygote takes a second or two, once; what is shown is the time of a world.
+        await engine.prepare(snapshots, start_mode=start_mode)
         started = time.monotonic()
         world = await engine.open_world(snapshots, start_mode=start_mode, proxy_port=port)
         try:
@@ -95,6 +98,7 @@ def _describe(world: World, took_s: float, note: str) -> None:
         "--proxy-bypass-list=<-loopback>",
         f"--user-data-dir=/tmp/webserv-{world.id}",
         "--no-first-run",
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses its sandbox to root
         f"{first}/",
     ]
     click.echo(

@@ -46,26 +46,34 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 async def check_browser() -> Check:
     """A browser is found, and a blank page opens in it as in an episode."""
-    from webserv.browser.fleet import BrowserFleet, BrowserOptions, find_browser
+    from webserv.browser.fleet import BrowserFleet
     from webserv.errors import BrowserFailed, UserError
     from webserv.server.host import Check, Status
-    from webserv.server.trials import first_line, install_command
+    from webserv.server.trials import install_command
 
     name, costs = "browser", "no rollouts; copies of sites still work"
-    mend = (
-        f"{install_command('chromium-headless-shell')}, or .venv/bin/playwright install --only-shell chromium"
-    )
     try:
-        executable = find_browser()
-        async with BrowserFleet(BrowserOptions()) as fleet:
+        async with BrowserFleet() as fleet:
             session = await fleet.open_session()
             await session.start(["about:blank"])
             await session.close()
-    except (BrowserFailed, UserError) as exc:
-        return Check(name, Status.MISSING, " ".join(str(exc).split())[:300], costs, mend)
-    return Check(
-        name, Status.OK, f"{await asyncio.to_thread(first_line, [executable, '--version'])} ({executable})"
-    )
+    except (BrowserFailed, UserError, OSError) as exc:
+        mend = f"{install_command('chromium-headless-shell')}, or: playwright install --only-shell chromium"
+        said = exc.message if isinstance(exc, UserError) else str(exc)
+        return Check(name, Status.MISSING, " ".join(said.split())[:300], costs, mend)
+    return Check(name, Status.OK, f"{await asyncio.to_thread(_browser_version)} opens a page")
+
+
+def _browser_version() -> str:
+    from webserv.browser.executable import find_executable
+    from webserv.errors import MissingPrerequisite
+    from webserv.server.trials import first_line
+
+    try:
+        executable = find_executable()
+    except MissingPrerequisite:
+        return "Playwright's own Chromium"
+    return f"{first_line([executable, '--version'])} ({executable})"
 
 
 def _print(engine: Capability, checks: list[Check]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from webserv.paths import data_home, snapshots_dir
 from webserv.server._linux import cgroups, processes
-from webserv.server.owner import is_owner_alive, owners_dir
+from webserv.server.owner import home_tag, is_owner_alive, owners_dir
 from webserv.server.site import list_sites, load_site
 from webserv.server.snapshot import list_outdated
 from webserv.server.storage.load import open_storage
@@ -61,7 +61,10 @@ def collect_orphans(clones: Path) -> tuple[int, int, int, int]:
     Returns:
         Numbers of owners, processes, layers and control groups that were removed.
     """
-    groups_by_owner = cgroups.list_owners() if sys.platform == "linux" else {}
+    all_groups = cgroups.list_owners() if sys.platform == "linux" else {}
+    groups_by_owner = {
+        name: groups for name, groups in all_groups.items() if name.startswith(f"{home_tag()}-")
+    }
     names = {folder.name for folder in _folders(owners_dir())}
     names |= {folder.name for folder in _folders(clones)} | set(groups_by_owner)
     dead = [name for name in names if not is_owner_alive(name)]

@@ -7,12 +7,13 @@ ends. Its clones' layers, control groups and processes carry the id in their pat
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import secrets
 import shutil
 from pathlib import Path
 
-from webserv.paths import run_dir
+from webserv.paths import data_home, run_dir
 from webserv.server.storage.interface import refused
 
 
@@ -24,14 +25,18 @@ class Owner:
     """
 
     def __init__(self) -> None:
-        self.id = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self.id = f"{home_tag()}-{os.getpid()}-{secrets.token_hex(4)}"
         self.folder = owners_dir() / self.id
+        # Made elsewhere and moved in with its lock held, so that nobody ever sees a living owner without one.
+        new = run_dir() / "new" / self.id
         try:
-            self.folder.mkdir(parents=True)
-            self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            owners_dir().mkdir(parents=True, exist_ok=True)
+            new.mkdir(parents=True)
+            self._lock = os.open(new / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            new.rename(self.folder)
         except OSError as exc:
             raise refused(exc, owners_dir()) from exc
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def log_path(self, name: str) -> Path:
         """Where a process of this owner writes what it has to say."""
@@ -43,6 +48,11 @@ class Owner:
             shutil.rmtree(self.folder, ignore_errors=True)
             os.close(self._lock)
             self._lock = -1
+
+
+def home_tag() -> str:
+    """Stands for the data folder in owner ids: control groups are the whole host's, and others' are not ours to judge."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(data_home()))).hexdigest()[:8]
 
 
 def owners_dir() -> Path:

@@ -51,7 +51,7 @@ class Owner:
 
 
 def home_tag() -> str:
-    """Stands for the data folder in owner ids: control groups are the whole host's, and others' are not ours to judge."""
+    """Stands for the data folder in owner ids: control groups are the whole host's, and not all are ours to judge."""
     return hashlib.sha256(os.fsencode(os.path.realpath(data_home()))).hexdigest()[:8]
 
 

@@ -320,7 +320,8 @@ class Walk {
     if (role === "link" && typeof element.href === "string") record.h = element.href;
     if (element.multiple && element.localName === "select") record.m = 1;
     record.x = [Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height)];
-    if (!style.display.startsWith("inline") && style.display !== "none") record.b = 1;
+    const proxied = box !== null && style.position !== "static" && visibleLabel(element);
+    if (!proxied && !style.display.startsWith("inline") && style.display !== "none") record.b = 1;
     if (!name) record.f = element.getAttribute("name") || element.id || "";
     if (!VALUE_ROLES.has(role) && !["select", "textarea", "input"].includes(element.localName)) {
       const inner = [];
@@ -347,7 +348,7 @@ class Walk {
       return true;
     }
     if (source === "content") return false;
-    return text !== "" && !name.toLowerCase().includes(text.toLowerCase());
+    return /[\p{L}\p{N}]/u.test(text) && !name.toLowerCase().includes(text.toLowerCase());
   }
 }
 

@@ -1,7 +1,7 @@
 // The composed tree (light and open shadow trees as they are rendered) and what of it can be seen.
 
 const SKIPPED = new Set([
-  "script", "style", "template", "link", "meta", "head", "title", "param", "source", "track", "base", "datalist",
+  "script", "style", "template", "link", "meta", "head", "title", "param", "source", "track", "base", "datalist", "noscript",
 ]);
 const TOGGLE_TYPES = new Set(["checkbox", "radio", "file"]);
 

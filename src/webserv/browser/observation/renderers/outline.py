@@ -15,6 +15,7 @@ JOINED_LINE = 400
 INDENT = " "
 
 _FAKE_ID = re.compile(r"\[(?=\w{1,24}\] )")
+_EMPTY_CELL = re.compile(r"\|  (?=\|)")
 _SPACE = re.compile(r"\s+")
 
 
@@ -128,7 +129,7 @@ class _Writer:
                 cells.extend("" for _ in range(cell.span - 1))
             elif text := self.joined([cell]):
                 cells.append(text)
-        return f"| {' | '.join(cells)} |"
+        return _EMPTY_CELL.sub("| ", f"| {' | '.join(cells)} |")
 
     def joined(self, nodes: Iterable[Node]) -> str:
         return JOIN.join(_inline(line) for line in self.block(nodes))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import os
 import socket
 from collections import deque
 from collections.abc import Mapping
@@ -92,7 +93,8 @@ class Router:
         except OSError as exc:
             if exc.errno in (errno.EADDRINUSE, errno.EACCES):
                 raise HostRefused(
-                    f"Port {port} of 127.0.0.1 cannot be used: {exc.strerror}.", hint="Choose another port."
+                    f"Port {port} of 127.0.0.1 cannot be used: {os.strerror(exc.errno)}.",
+                    hint="Choose another port.",
                 ) from exc
             raise
 
@@ -162,6 +164,7 @@ class _Side(asyncio.Protocol):
     def __init__(self) -> None:
         self.transport: asyncio.Transport | None = None
         self.peer: _Side | None = None
+        self.ended = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -173,10 +176,14 @@ class _Side(asyncio.Protocol):
             self.peer.transport.write(data)
 
     def eof_received(self) -> bool:
-        peer = self.peer.transport if self.peer is not None else None
-        if peer is not None and peer.can_write_eof() and not peer.is_closing():
-            peer.write_eof()
+        self.ended = True
+        self.pass_end_on()
         return True  # keep the other direction open
+
+    def pass_end_on(self) -> None:
+        peer = self.peer.transport if self.peer is not None else None
+        if peer is not None and not peer.is_closing():
+            peer.write_eof()
 
     def pause_writing(self) -> None:
         if self.peer is not None and self.peer.transport is not None:
@@ -279,6 +286,13 @@ class _Client(_Side):
         if self._buffer:
             super().data_received(bytes(self._buffer))
             self._buffer.clear()
+        if self.ended:
+            self.pass_end_on()
+
+    def eof_received(self) -> bool:
+        # Before there is an upstream, the end is kept for it; without a request on the way nothing will come.
+        super().eof_received()
+        return self._connecting is not None
 
     def _reply(self, code: int) -> None:
         if self.transport is None or self.transport.is_closing():

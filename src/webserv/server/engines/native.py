@@ -8,10 +8,8 @@ other processes, its mounts and, with the last handle, its network away.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import tempfile
@@ -29,7 +27,7 @@ from webserv.server._linux.cgroups import (
     list_owners,
 )
 from webserv.server._linux.namespaces import NetworkNamespace
-from webserv.server._linux.processes import ProcessHandle
+from webserv.server._linux.processes import OWNER_VARIABLE, ProcessHandle
 from webserv.server.engines import sandbox
 from webserv.server.engines.interface import Engine, EngineInfo
 from webserv.server.site import Limits, StartModeName, split_origin
@@ -204,12 +202,12 @@ class NativeEngine(Engine):
         finally:
             for entry in entries:
                 os.close(entry)
-        undo.push_async_callback(process.handle.kill)
-        await wait_ready(site, target, process.handle)
+        undo.push_async_callback(process.kill)
+        await wait_ready(site, target, process)
         return Clone(
             snapshot=snapshot,
             start_mode="boot",
-            process=process.handle,
+            process=process,
             target=target,
             data=Path(sandbox.DATA),
             private_files=True,
@@ -240,9 +238,7 @@ class NativeEngine(Engine):
                 new_network=True,
                 pass_fds=[theirs.fileno()],
             )
-        parent = Zygote(
-            snapshot.site.name, ours, process.outer, self._zygote_log(snapshot), process.kill_nowait
-        )
+        parent = Zygote(snapshot.site.name, ours, process.kill, self._zygote_log(snapshot))
         try:
             await parent.wait_loaded()
         except BaseException:
@@ -254,16 +250,27 @@ class NativeEngine(Engine):
         return self.owner.log_path(f"zygote-{snapshot.site.name}")
 
 
-@dataclass(slots=True)
 class _Sandboxed:
-    """A process in a bubblewrap sandbox: the monitor outside and the first process inside."""
+    """A process tree in a bubblewrap sandbox: the monitor outside and the first process inside.
 
-    outer: asyncio.subprocess.Process
-    handle: ProcessHandle
+    The inner one is the init of its pid namespace: once it has ended, so has everything in the sandbox.
+    """
 
-    def kill_nowait(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.outer.pid, signal.SIGKILL)
+    def __init__(self, outer: asyncio.subprocess.Process, inner: ProcessHandle) -> None:
+        self._outer = outer
+        self._inner = inner
+        self.pid = inner.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._inner.alive
+
+    def add_exit_callback(self, callback: Callable[[], None]) -> None:
+        self._inner.add_exit_callback(callback)
+
+    async def kill(self) -> None:
+        await self._inner.kill()
+        await self._outer.wait()
 
 
 async def _run_sandboxed(
@@ -300,6 +307,7 @@ async def _run_sandboxed(
                 stdout=output,
                 stderr=output,
                 pass_fds=[hosts.fileno(), info_write, *pass_fds],
+                env={**os.environ, OWNER_VARIABLE: owner},
             )
         except BaseException:
             os.close(info_read)

@@ -190,7 +190,12 @@ class ProcessEngine(Engine):
                     pass_fds=[theirs.fileno()],
                 )
             group = ProcessGroup(process.pid)
-            parent = Zygote(snapshot.site.name, ours, process, self._zygote_log(snapshot), group.kill_nowait)
+
+            async def stop() -> None:
+                group.kill_nowait()
+                await process.wait()
+
+            parent = Zygote(snapshot.site.name, ours, stop, self._zygote_log(snapshot))
             undo.push_async_callback(parent.close)
             await parent.wait_loaded()
             # The copy goes with the owner's folder when the engine closes.

@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +30,21 @@ class Zygote:
     Args:
         name: Site name, for messages.
         control: Our end of the SOCK_SEQPACKET pair; this object owns it.
-        process: The subprocess that was started, ended by `close`.
+        stop: Ends the process and all that it forked, and waits until they have ended.
         log: What it prints.
-        kill: Ends the process group or namespace for good.
     """
 
     def __init__(
         self,
         name: str,
         control: socket.socket,
-        process: asyncio.subprocess.Process,
+        stop: Callable[[], Awaitable[None]],
         log: Path,
-        kill: Callable[[], None],
     ) -> None:
         self._name = name
         self._control = control
-        self._process = process
+        self._stop = stop
         self._log = log
-        self._kill = kill
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[tuple[int, int | None]]] = {}
         self._loaded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -96,8 +93,7 @@ class Zygote:
     async def close(self) -> None:
         """Ends the zygote and with it its clones; a second call is harmless."""
         self._drop("it was closed")
-        self._kill()
-        await self._process.wait()
+        await self._stop()
 
     def _drop(self, reason: str) -> None:
         if self._control.fileno() >= 0:

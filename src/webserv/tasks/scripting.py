@@ -45,7 +45,7 @@ def find_all(
     Args:
         obs: Where to look.
         role: ARIA role; empty for any. Several are separated by ``|``.
-        name: Accessible name; case and outer space do not count. Empty for any.
+        name: Accessible name; case, space and a closing colon or star do not count. Empty for any.
         href: Regular expression that the link's target must hold.
         exact: Whether `name` is the whole name rather than a part.
     """
@@ -168,4 +168,4 @@ def follow(obs: Observation, names: Iterable[str]) -> Steps:
 
 
 def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(text.casefold().split()).rstrip(" :*")

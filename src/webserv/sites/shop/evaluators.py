@@ -13,7 +13,9 @@ AREAS = {
     " FROM catalogue_product",
     "stock": "SELECT id, product_id, partner_id, partner_sku, price, num_in_stock, low_stock_threshold"
     " FROM partner_stockrecord",
-    "categories": "SELECT id, path, name, slug, description, is_public FROM catalogue_category",
+    # Paths shift when a sibling is put before them; whose child a category is stays.
+    "categories": "SELECT id, name, slug, description, is_public, (SELECT p.id FROM catalogue_category p"
+    " WHERE p.path = substr(c.path, 1, length(c.path) - 4)) FROM catalogue_category c",
     "product categories": "SELECT id, product_id, category_id FROM catalogue_productcategory",
     "orders": "SELECT id, number, user_id, status, total_incl_tax, shipping_method FROM order_order",
     "order lines": "SELECT id, order_id, product_id, quantity, status FROM order_line",

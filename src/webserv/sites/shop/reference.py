@@ -20,6 +20,7 @@ from webserv.tasks.scripting import (
     find,
     find_all,
     has,
+    quoted,
 )
 from webserv.types import Element, Observation
 
@@ -91,7 +92,8 @@ def open_product(obs: Observation, title: str) -> Steps:
 
 def open_account(obs: Observation, section: str) -> Steps:
     """Opens a section of the customer's account."""
-    obs = yield from click(obs, "link", "Account", nth=0)
+    # The link's name ends with the number of unread messages.
+    obs = yield from click(obs, "link", "Account", exact=False)
     return (yield from click(obs, "link", section))
 
 
@@ -109,16 +111,33 @@ def click_after(obs: Observation, text: str, role: str, name: str) -> Steps:
     Raises:
         ScriptStuck: The page does not show `text`, or no such element follows it.
     """
+    return (yield from act(f'click("{element_after(obs, text, role, name).id}")'))
+
+
+def element_after(obs: Observation, text: str, role: str, name: str) -> Element:
+    """The first such element that follows `text` on the page; an empty `name` wants one without a name.
+
+    Raises:
+        ScriptStuck: The page does not show `text`, or no such element follows it.
+    """
     start = obs.text.find(text)
     for element in find_all(obs, role, name) if start >= 0 else ():
         if (not element.name) is (not name) and obs.text.find(f"[{element.id}]") > start:
-            return (yield from act(f'click("{element.id}")'))
+            return element
     raise ScriptStuck(f"No {role} {name!r} after {text!r} at {obs.url}.")
+
+
+def set_quantity(obs: Observation, title: str, quantity: int) -> Steps:
+    """Changes a quantity on the basket's page."""
+    field = element_after(obs, f'"{title}"', "spinbutton", "")
+    obs = yield from act(f'clear("{field.id}")')
+    obs = yield from act(f'type("{field.id}", "{quantity}")')
+    return (yield from click_after(obs, f'"{title}"', "button", "Update"))
 
 
 def give_stars(obs: Observation, score: int) -> Steps:
     """Chooses a number of stars in the review form."""
-    raise NotImplementedError
+    return (yield from click(obs, "", "star", nth=score - 1))
 
 
 def dashboard(obs: Observation, menu: str, entry: str) -> Steps:
@@ -156,7 +175,7 @@ def dashboard_customer(obs: Observation, name: str) -> Steps:
 def pending_reviews(obs: Observation) -> Steps:
     """Lists the reviews that wait for moderation."""
     obs = yield from dashboard(obs, "Content", "Reviews")
-    obs = yield from choose(obs, "Status", "Requires moderation", exact=False)
+    obs = yield from choose_dressed(obs, "Status", "------------", "Requires moderation")
     return (yield from click(obs, "button", "Search"))
 
 
@@ -164,3 +183,49 @@ def row_action(obs: Observation, text: str, action: str) -> Steps:
     """Opens the menu "Actions" of the table row that shows `text`, and takes one of its entries."""
     obs = yield from click_after(obs, text, "button", "Actions")
     return (yield from click_after(obs, text, "link|menuitem", action))
+
+
+def choose_dressed(obs: Observation, label: str, shown: str, option: str) -> Steps:
+    """Chooses from a select that may be dressed up by select2, which hides its label and shows only its value.
+
+    Args:
+        obs: Where it is.
+        label: Its label, for when it is shown.
+        shown: What it shows before; may be empty.
+        option: The option's label.
+    """
+    found = find_all(obs, "select|combobox|listbox", label)
+    if not found:
+        dressed = find_all(obs, "combobox")
+        found = [element for element in dressed if element.name.strip().lower() == shown.lower()]
+    if not found:
+        raise ScriptStuck(f"No select {label!r} that shows {shown!r} at {obs.url}.")
+    return (yield from choose_in(found[-1], option))
+
+
+def choose_in(element: Element, option: str) -> Steps:
+    """Chooses an option of a native or a dressed select."""
+    if element.options:
+        return (yield from act(f'select("{element.id}", {quoted(option)})'))
+    obs = yield from act(f'click("{element.id}")')
+    return (yield from click(obs, "option", option))
+
+
+def stock_field(obs: Observation, column: str) -> Element:
+    """The field of a column in the first row of "Stock and pricing", whose fields have no labels."""
+    lines = obs.text.splitlines()
+    header = next((n for n, line in enumerate(lines) if "Low stock threshold" in line), None)
+    if header is None:
+        raise ScriptStuck(f"No stock records at {obs.url}.")
+    column_number = [cell.strip(" |") for cell in lines[header].split(" | ")].index(column)
+    cell = lines[header + 1].split(" | ")[column_number]
+    id_ = cell.partition("[")[2].partition("]")[0]
+    return next(element for element in obs.elements if element.id == id_)
+
+
+def fill_stock(obs: Observation, column: str, value: str) -> Steps:
+    """Replaces a value of the first stock record."""
+    field = stock_field(obs, column)
+    if field.value:
+        obs = yield from act(f'clear("{field.id}")')
+    return (yield from act(f'type("{field.id}", {quoted(value)})'))

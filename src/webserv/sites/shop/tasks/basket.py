@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from webserv.sites.shop import reference as way
@@ -178,35 +178,35 @@ def order_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft
 
 
 def _fill_basket(obs: Observation, items: list[tuple[Product, int]], code: str = "") -> Script:
-    for product, quantity in items:
-        obs = yield from _add(obs, product, quantity)
+    obs = yield from _add(obs, items)
     if code:
         obs = yield from _apply_voucher(obs, code)
     yield from finish()
 
 
-def _add(obs: Observation, product: Product, quantity: int) -> Steps:
-    obs = yield from way.open_product(obs, product.title)
-    if quantity != 1:
-        obs = yield from fill(obs, "Quantity", str(quantity))
-    # Other products' buttons of the same name stand further down ("Recommended items").
-    return (yield from click(obs, "button", "Add to basket"))
+def _add(obs: Observation, items: Iterable[tuple[Product, int]]) -> Steps:
+    """Puts products into the basket and ends on its page, where quantities are set."""
+    for product, _ in items:
+        obs = yield from way.open_product(obs, product.title)
+        # Other products' buttons of the same name stand further down.
+        obs = yield from click(obs, "button", "Add to basket")
+    obs = yield from click(obs, "button|link", "View basket")
+    for product, quantity in items:
+        if quantity != 1:
+            obs = yield from way.set_quantity(obs, product.title, quantity)
+    return obs
 
 
 def _apply_voucher(obs: Observation, code: str) -> Steps:
-    obs = yield from click(obs, "button|link", "View basket")
     obs = yield from click(obs, "link|button", "I have a voucher code...")
     obs = yield from fill(obs, "Code", code)
     return (yield from click(obs, "button", "Add voucher"))
 
 
 def _buy(obs: Observation, purchase: _Purchase) -> Script:
-    for product, quantity in purchase.items:
-        obs = yield from _add(obs, product, quantity)
+    obs = yield from _add(obs, purchase.items)
     if purchase.code:
         obs = yield from _apply_voucher(obs, purchase.code)
-    else:
-        obs = yield from click(obs, "button|link", "View basket")
     obs = yield from click(obs, "link", "Proceed to checkout")
     if purchase.line1:
         obs = yield from way.click_after(obs, purchase.line1, "button", "Ship to this address")

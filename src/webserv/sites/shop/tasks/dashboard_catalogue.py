@@ -13,10 +13,10 @@ from webserv.sites.shop.tasks.database import Category, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
 from webserv.tasks.evaluators.answer import AnswerNames, AnswerNumber
 from webserv.tasks.evaluators.database import AllUnchanged
-from webserv.tasks.scripting import choose, click, fill, finish, script
+from webserv.tasks.scripting import click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
-from webserv.types import Observation
+from webserv.types import Element, Observation
 
 _CATEGORY_NAMES = ("Gift Ideas", "Refurbished", "Last Pieces", "Handmade", "Limited Editions", "Spare Parts")
 
@@ -58,8 +58,8 @@ def set_price(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     ),
                     _only(product),
                 ),
-                script(_edit_stock, product, "price", f"{price:.2f}"),
-                script(_edit_stock, other, "price", f"{price:.2f}"),
+                script(_edit_stock, product, "Price", f"{price:.2f}"),
+                script(_edit_stock, other, "Price", f"{price:.2f}"),
                 {"product": product.title, "price": str(price)},
             )
 
@@ -79,8 +79,8 @@ def set_stock(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                 ),
                 _only(product),
             ),
-            script(_edit_stock, product, "num_in_stock", str(level)),
-            script(_edit_stock, product, "num_in_stock", str(level), save=False),
+            script(_edit_stock, product, "Num in stock", str(level)),
+            script(_edit_stock, product, "Num in stock", str(level), save=False),
             {"product": product.title, "level": level},
         )
 
@@ -229,7 +229,12 @@ def supplier(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 def _tell_supplier(obs: Observation, product: Product, wrong: str) -> Script:
     obs = yield from way.dashboard_product(obs, product.title)
     obs = yield from click(obs, "link|tab", "Stock and pricing")
-    yield from finish(wrong or way.partner_chosen(obs))
+    yield from finish(wrong or _shown(way.stock_field(obs, "Partner")))
+
+
+def _shown(element: Element) -> str:
+    """What a field holds, or a dressed select shows."""
+    return element.value or element.name
 
 
 def stock_of_upc(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -254,22 +259,24 @@ def _tell_stock(obs: Observation, product: Product) -> Script:
     obs = yield from fill(obs, "UPC", product.upc, enter=True, exact=False)
     obs = yield from click(obs, "link", product.title)
     obs = yield from click(obs, "link|tab", "Stock and pricing")
-    yield from finish(way.stock_value(obs, "num_in_stock"))
+    yield from finish(_shown(way.stock_field(obs, "Num in stock")))
 
 
 def create_category(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """A new subcategory; the near miss makes it a department of its own."""
     newest = shop.query("SELECT max(id) FROM catalogue_category")[0][0]
-    departments = shop.query("SELECT name, path FROM catalogue_category WHERE depth = 1 ORDER BY path")
-    for name, (parent, path) in zip(shuffled(rng, _CATEGORY_NAMES), shuffled(rng, departments), strict=False):
+    departments = shop.query("SELECT name FROM catalogue_category WHERE depth = 1 ORDER BY path")
+    for name, (parent,) in zip(shuffled(rng, _CATEGORY_NAMES), shuffled(rng, departments), strict=False):
         yield Draft(
             f"Create a category named \u201c{name}\u201d below the department {parent}.",
             (
                 rows(
                     "new categories",
-                    "SELECT name, substr(path, 1, length(path) - 4) FROM catalogue_category WHERE id > ?",
+                    "SELECT name, (SELECT p.name FROM catalogue_category p"
+                    " WHERE p.path = substr(c.path, 1, length(c.path) - 4))"
+                    " FROM catalogue_category c WHERE id > ?",
                     newest,
-                    expected=((name, path),),
+                    expected=((name, parent),),
                 ),
                 nothing_else(categories=f"id <= {newest}"),
             ),
@@ -281,11 +288,10 @@ def create_category(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _create_category(obs: Observation, name: str, parent: str) -> Script:
     obs = yield from way.dashboard(obs, "Catalogue", "Categories")
-    if parent:
-        obs = yield from way.row_action(obs, f'"{parent}"', "Add child category")
-    else:
-        obs = yield from click(obs, "link", "Create new category")
+    obs = yield from click(obs, "link", "Create new category")
     obs = yield from fill(obs, "Name", name)
+    if parent:
+        obs = yield from way.choose_dressed(obs, "Relative to", "-- root --", parent)
     yield from click(obs, "button", "Save")
     yield from finish()
 
@@ -314,7 +320,7 @@ def rename_category(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 def _rename_category(obs: Observation, category: Category, name: str, *, save: bool) -> Script:
     obs = yield from way.dashboard(obs, "Catalogue", "Categories")
     obs = yield from fill(obs, "Name", category.name, enter=True, exact=False)
-    obs = yield from click(obs, "link", category.name, nth=-1)
+    obs = yield from click(obs, "link", category.name, href=r"/categories/\d+/update/", exact=False)
     obs = yield from fill(obs, "Name", name)
     if save:
         yield from click(obs, "button", "Save")
@@ -358,18 +364,18 @@ def create_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _create_product(obs: Observation, new: _NewProduct, category: Category, partner: str) -> Script:
     obs = yield from way.dashboard(obs, "Catalogue", "Products")
-    obs = yield from choose(obs, "Create a new product of type", new.kind, exact=False)
+    obs = yield from way.choose_dressed(obs, "Create a new product of type", "-- Choose type --", new.kind)
     obs = yield from click(obs, "button", "New Product")
     obs = yield from fill(obs, "Title", new.title)
     obs = yield from fill(obs, "UPC", new.upc)
     obs = yield from click(obs, "link|tab", "Categories")
-    obs = yield from choose(obs, "Category", f"{category.parent} > {category.name}", exact=False)
+    obs = yield from way.choose_dressed(obs, "Category", "---------", f"{category.parent} > {category.name}")
     if partner:
         obs = yield from click(obs, "link|tab", "Stock and pricing")
-        obs = yield from way.choose_partner(obs, partner)
-        obs = yield from way.fill_stock(obs, "sku", new.upc)
-        obs = yield from way.fill_stock(obs, "num_in_stock", str(new.stock))
-        obs = yield from way.fill_stock(obs, "price", new.price)
+        obs = yield from way.choose_in(way.stock_field(obs, "Partner"), partner)
+        obs = yield from way.fill_stock(obs, "SKU", new.upc)
+        obs = yield from way.fill_stock(obs, "Num in stock", str(new.stock))
+        obs = yield from way.fill_stock(obs, "Price", new.price)
     yield from click(obs, "button", "Save")
     yield from finish()
 

@@ -11,7 +11,7 @@ from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
 from webserv.tasks.evaluators.answer import AnswerDate
-from webserv.tasks.scripting import cells, choose, click, fill, finish, script
+from webserv.tasks.scripting import cells, click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
 from webserv.types import Observation
@@ -30,6 +30,7 @@ _USAGES = {
     "Single use": "Can be used once by one customer",
     "Once per customer": "Can only be used once per customer",
 }
+_MULTI_USE = "Can be used multiple times by multiple customers"
 _RANGE_NAMES = (
     "Under the radar",
     "Gifts for cooks",
@@ -82,8 +83,8 @@ def _create_voucher(
     obs = yield from fill(obs, "Start datetime", "2026-03-10 00:00:00", exact=False)
     obs = yield from fill(obs, "End datetime", f"{end} 00:00:00", exact=False)
     if usage:
-        obs = yield from choose(obs, "Usage", usage, exact=False)
-    obs = yield from choose(obs, "Which offers apply for this voucher?", offer, exact=False)
+        obs = yield from way.choose_dressed(obs, "Usage", _MULTI_USE, usage)
+    obs = yield from way.choose_dressed(obs, "Which offers apply for this voucher?", "", offer)
     yield from click(obs, "button", "Save")
     yield from finish()
 

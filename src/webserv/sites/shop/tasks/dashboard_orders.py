@@ -111,8 +111,8 @@ def _search_orders(obs: Observation, fields: dict[str, str]) -> Steps:
     obs = yield from way.dashboard(obs, "Fulfilment", "Orders")
     obs = yield from click(obs, "link|button", "Advanced Search")
     for name, value in fields.items():
-        obs = yield from fill(obs, name, value, exact=False, nth=-1)
-    return (yield from click(obs, "button", "Search", nth=-1))
+        obs = yield from fill(obs, name, value)
+    return (yield from click(obs, "button", "Search"))
 
 
 def who_ordered(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -163,7 +163,9 @@ def set_status(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _set_status(obs: Observation, order: Order, status: str) -> Script:
     obs = yield from way.dashboard_order(obs, order.number)
-    obs = yield from way.choose_status(obs, status)
+    first = _NEXT[order.status][0]
+    obs = yield from way.choose_dressed(obs, "New status", first, status)
+    yield from click(obs, "button", "Change status")
     yield from finish()
 
 
@@ -192,7 +194,8 @@ def add_note(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 def _add_note(obs: Observation, order: Order, text: str) -> Script:
     obs = yield from way.dashboard_order(obs, order.number)
     obs = yield from click(obs, "link|tab", "Notes")
-    obs = yield from way.fill_note(obs, text)
+    obs = yield from fill(obs, "Message", text)
+    yield from click(obs, "button", "Save note")
     yield from finish()
 
 
@@ -229,7 +232,7 @@ def _correct_postcode(obs: Observation, order: Order, postcode: str, *, save: bo
     obs = yield from click(obs, "link", "Update", exact=False)
     obs = yield from fill(obs, "Post/Zip-code", postcode, exact=False)
     if save:
-        yield from click(obs, "button", "Save")
+        yield from click(obs, "button", "Update address")
     yield from finish()
 
 

@@ -11,7 +11,7 @@ from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Order, Person, Review, ShopDatabase, money
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
 from webserv.tasks.evaluators.answer import AnswerMoney, AnswerNames, AnswerNumber
-from webserv.tasks.scripting import cells, choose, click, fill, finish, first_match, script
+from webserv.tasks.scripting import cells, click, fill, finish, first_match, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
 from webserv.types import Observation
@@ -158,7 +158,7 @@ def _moderation(
 def _moderate(obs: Observation, product: str, label: str) -> Script:
     obs = yield from way.pending_reviews(obs)
     obs = yield from way.row_action(obs, f'"{product}"', "Edit")
-    obs = yield from choose(obs, "Status", label, exact=False)
+    obs = yield from way.choose_dressed(obs, "Status", "Approved", label)
     yield from click(obs, "button", "Save")
     yield from finish()
 

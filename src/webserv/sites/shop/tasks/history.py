@@ -33,7 +33,7 @@ def order_total(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_total(obs: Observation, order: Order) -> Script:
     obs = yield from way.open_order(obs, order.number)
-    yield from finish(cells(obs, "Order total")[-1])
+    yield from finish(f"${way.amount(str(cells(obs, 'Order total')))}")
 
 
 def shipping_paid(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -50,7 +50,7 @@ def shipping_paid(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def _tell_shipping(obs: Observation, order: Order, row: str) -> Script:
     obs = yield from way.open_order(obs, order.number)
-    yield from finish(cells(obs, row)[-1])
+    yield from finish(f"${way.amount(str(cells(obs, row)))}")
 
 
 def shipping_method(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:

@@ -147,9 +147,4 @@ def _close_search():
     from django.conf import settings
     from haystack import connections
 
-    backend = connections["default"].get_backend()
-    if backend.setup_complete:
-        backend.index.close()
-        backend.storage.close()
-    backend.path = settings.HAYSTACK_CONNECTIONS["default"]["PATH"]
-    backend.setup_complete = False
+    connections["default"].get_backend().reopen(settings.HAYSTACK_CONNECTIONS["default"]["PATH"])

@@ -26,6 +26,8 @@ def main() -> None:
     from django.db import connection, transaction
     from shopsite import clock
 
+    # Some names (wish list keys, index segments) are drawn from the global generator.
+    random.seed(SEED)
     _say("creating tables")
     call_command("migrate", verbosity=0, interactive=False)
     with transaction.atomic():

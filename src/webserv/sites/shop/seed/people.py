@@ -132,7 +132,9 @@ def make_wish_lists(rng: random.Random, people: People, products: list[Any]) -> 
     owners = [(people.customers[0], "Birthday ideas"), (people.customers[0], "New kitchen")]
     owners += [(user, "Favourites") for user in people.customers[4:40:6]]
     for number, (owner, name) in enumerate(owners):
-        wish_list = WishList.objects.create(owner=owner, name=name, key=f"{number:06x}")
+        wish_list = WishList.objects.create(owner=owner, name=name)
+        # The model draws a random key of six characters whenever it has none yet saved.
+        WishList.objects.filter(pk=wish_list.pk).update(key=f"list{number:02d}")
         for product in rng.sample(products, rng.randrange(2, 6)):
             WishListLine.objects.create(wishlist=wish_list, product=product, title=product.title, quantity=1)
 

@@ -17,7 +17,7 @@ from shopsite.thumbnails import FileThumbnailer
 
 SIZE = 400
 _SCALE = 2
-_THUMBNAILS = ("x155", "100x100", "70x70")
+_THUMBNAILS = ("x155", "100x100", "70x70", "200x200")
 
 RGB = tuple[int, int, int]
 

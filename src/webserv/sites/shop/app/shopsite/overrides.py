@@ -6,6 +6,13 @@ from oscar.core.loading import default_class_loader
 REPLACED = {
     ("shipping.repository", "Repository"): "shopsite.shipping.Repository",
     ("search.facets", "base_sqs"): "shopsite.search.base_sqs",
+    ("catalogue.views", "CatalogueView"): "shopsite.browse.CatalogueView",
+    ("catalogue.views", "ProductCategoryView"): "shopsite.browse.ProductCategoryView",
+    ("offer.views", "OfferDetailView"): "shopsite.offers.OfferDetailView",
+    ("offer.views", "RangeDetailView"): "shopsite.offers.RangeDetailView",
+    ("customer.views", "OrderLineView"): "shopsite.customer.OrderLineView",
+    ("dashboard.catalogue.forms", "ProductCategoryForm"): "shopsite.dashboard.ProductCategoryForm",
+    ("dashboard.catalogue.tables", "ProductTable"): "shopsite.tables.ProductTable",
 }
 
 

@@ -1,13 +1,17 @@
 """Settings of the shop. Data lie in ``$SITE_DATA``; everything else is read-only and next to this project."""
 
 import os
+import warnings
 from pathlib import Path
 
+from django.core.paginator import UnorderedObjectListWarning
 from oscar.defaults import *  # noqa: F403
 
 from shopsite import clock
 
 clock.install()
+# Oscar's list of offers counts per offer and so loses its order; SQLite's is the same each time.
+warnings.filterwarnings("ignore", category=UnorderedObjectListWarning)
 
 APP_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("SITE_DATA", APP_DIR.parent / "data")).resolve()
@@ -67,6 +71,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "shopsite.middleware.StaticFiles",
+    "shopsite.middleware.media_files",
     "shopsite.middleware.one_change_at_a_time",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -152,7 +157,7 @@ MEDIA_ROOT = str(DATA_DIR / "media")
 
 HAYSTACK_CONNECTIONS = {
     "default": {
-        "ENGINE": "haystack.backends.whoosh_backend.WhooshEngine",
+        "ENGINE": "shopsite.whoosh_backend.Engine",
         "PATH": str(DATA_DIR / "search"),
         "EXCLUDED_INDEXES": ["oscar.apps.search.search_indexes.ProductIndex"],
     }

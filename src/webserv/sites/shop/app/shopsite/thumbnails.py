@@ -8,6 +8,9 @@ from oscar.core.thumbnails import AbstractThumbnailer
 from PIL import Image
 
 FOLDER = "thumbs"
+SMALL = 160
+LARGE = 400
+"""A picture that is to fill this much is shown as it was uploaded; the browser scales it."""
 _known = set()
 
 
@@ -30,11 +33,13 @@ class FileThumbnailer(AbstractThumbnailer):
 
     def generate_thumbnail(self, source, **opts):
         name = str(getattr(source, "name", source))
+        width, height = (int(part) if part else LARGE for part in opts["size"].split("x"))
+        if max(width, height) >= LARGE and min(width, height) > SMALL:
+            return Thumbnail(name)
         thumb = thumbnail_name(name, opts["size"])
-        target = Path(settings.MEDIA_ROOT, thumb)
         if thumb not in _known:
-            if not target.exists() and not self._render(
-                Path(settings.MEDIA_ROOT, name), target, opts["size"]
+            if not _render(
+                Path(settings.MEDIA_ROOT, name), Path(settings.MEDIA_ROOT, thumb), (width, height)
             ):
                 return Thumbnail(name)
             _known.add(thumb)
@@ -45,17 +50,21 @@ class FileThumbnailer(AbstractThumbnailer):
             (folder / source.name).unlink(missing_ok=True)
             _known.discard(thumbnail_name(source.name, folder.name))
 
-    @staticmethod
-    def _render(source, target, size):
-        try:
-            image = Image.open(source)
-            image.load()
-        except OSError:
-            return False
-        width, _, height = size.partition("x")
-        image.thumbnail((int(width or 10_000), int(height or 10_000)), Image.Resampling.LANCZOS)
-        if image.mode not in ("RGB", "RGBA", "L", "P"):
-            image = image.convert("RGB")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        image.save(target)
+
+def _render(source, target, box):
+    """Makes `target` unless it is there; False if `source` is no picture or nothing can be written."""
+    if target.exists():
         return True
+    try:
+        image = Image.open(source)
+        image.load()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if image.mode == "P":
+            image = image.convert("RGB")
+        image.thumbnail(box, Image.Resampling.LANCZOS)
+        if source.suffix == ".png" and image.mode == "RGB":
+            image = image.quantize(64, dither=Image.Dither.NONE)
+        image.save(target)
+    except OSError:
+        return False
+    return True

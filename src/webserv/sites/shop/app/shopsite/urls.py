@@ -1,4 +1,4 @@
-"""URLs: a home page of our own, Oscar's storefront and dashboard, and media files."""
+"""URLs: a home page of our own, Oscar's storefront and dashboard."""
 
 from django.apps import apps
 from django.urls import include, path
@@ -7,6 +7,5 @@ from shopsite import views
 
 urlpatterns = [
     path("", views.home, name="shop-home"),
-    path("media/<path:path>", views.media),
     path("", include(apps.get_app_config("oscar").urls[0])),
 ]

@@ -6,6 +6,7 @@ source "$(dirname "$0")/common.sh"
 
 have() { command -v "$1" >/dev/null 2>&1; }
 have_package() { [[ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null)" == ii* ]]; }
+have_library() { ldconfig -p 2>/dev/null | grep -qF "$1"; }
 have_venv() {
   local python
   python="$(find_python)"
@@ -18,6 +19,7 @@ if [[ "$(uname -s)" != Linux ]] || ! have apt-get || ! have dpkg-query; then
   if [[ "$(uname -s)" == Linux ]]; then
     have bwrap || lacking+=("bubblewrap (bwrap)")
     have mkfs.xfs || lacking+=("xfsprogs (mkfs.xfs)")
+    have_library libatomic.so.1 || lacking+=("libatomic, which Playwright's driver is linked to")
     have unshare || lacking+=("util-linux (unshare, setpriv, losetup)")
   fi
   if ((${#lacking[@]})); then
@@ -41,6 +43,7 @@ have bwrap || required+=(bubblewrap)
 have mkfs.xfs || required+=(xfsprogs)
 have unshare && have setpriv || required+=(util-linux)
 have losetup && have mount || required+=(mount)
+have_library libatomic.so.1 || required+=(libatomic1) # Playwright's driver is linked to it
 have "${WEBSERV_CHROMIUM:-chromium-headless-shell}" || have chromium || have google-chrome ||
   required+=(chromium-headless-shell)
 have_package fonts-liberation || have_package fonts-liberation2 || optional+=(fonts-liberation)

@@ -35,6 +35,7 @@ class Machine:
         self.add("python3", f'exec "{sys.executable}" "$@"')
         self.add("uname", "echo Linux")
         self.add("id", "echo 0")
+        self.add("ldconfig", "echo '  libatomic.so.1 (libc6,x86-64) => /lib/libatomic.so.1'")
         self.add("dpkg-query", 'echo "ii "')
         self.add("apt-cache", 'echo "  Candidate: 1.0"')
         self.add("apt-get", SAY)
@@ -103,6 +104,14 @@ def test_only_what_is_missing_is_installed(without):
 
     assert done.returncode == 0
     assert machine.calls == ["apt-get update", "apt-get install bubblewrap"]
+
+
+def test_a_library_that_is_missing_is_installed(machine):
+    machine.add("ldconfig", "echo '  libc.so.6 => /lib/libc.so.6'")
+
+    machine.run("system_packages.sh")
+
+    assert machine.calls == ["apt-get update", "apt-get install libatomic1"]
 
 
 def test_an_update_that_fails_is_tried_once_more(without):

@@ -18,7 +18,7 @@ from webserv.browser.executable import find_executable
 from webserv.browser.options import BrowserOptions
 from webserv.browser.page_channel import first_line
 from webserv.browser.session import BrowserSession
-from webserv.errors import BrowserFailed
+from webserv.errors import BrowserFailed, MissingPrerequisite
 from webserv.types import Cookie
 
 __all__ = ["BrowserFleet", "BrowserOptions", "FleetStatistics"]
@@ -224,7 +224,13 @@ class BrowserFleet:
         if old is not None:
             with contextlib.suppress(PlaywrightError, OSError):
                 await old.stop()
-        self._driver = await async_playwright().start()
+        try:
+            self._driver = await async_playwright().start()
+        except Exception as exc:  # Playwright raises a bare one when its program does not start
+            raise MissingPrerequisite(
+                f"Playwright's driver does not start: {first_line(exc)}.",
+                hint="Run 'playwright --version' to see why; on Debian: apt-get install libatomic1",
+            ) from exc
         find_executable(self.options.executable, playwright_path=self._driver.chromium.executable_path)
 
     async def _new_context(self, slot: _Slot, proxy_url: str | None, storage_state: Any) -> BrowserContext:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from webserv.sites.shop import reference as way
-from webserv.sites.shop.evaluators import EVERYTHING, nothing_else, rows
+from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Address, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
 from webserv.tasks.scripting import Steps, choose, click, fill, finish, script
@@ -361,7 +361,7 @@ def find_helpful(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     shop.customer.id,
                     expected=((review.id, 1),),
                 ),
-                nothing_else(review_votes=EVERYTHING),
+                nothing_else(review_votes=f"user_id != {shop.customer.id}"),
             ),
             script(_vote, product, review.title, "Yes"),
             script(_vote, product, review.title, "No"),
@@ -387,7 +387,7 @@ def ask_for_alert(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     shop.customer.id,
                     expected=((product.id, "Active"),),
                 ),
-                nothing_else(stock_alerts=EVERYTHING),
+                nothing_else(stock_alerts=f"user_id != {shop.customer.id}"),
             ),
             script(_ask_for_alert, product),
             script(_wish_for, product, "Birthday ideas"),

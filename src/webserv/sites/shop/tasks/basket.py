@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from webserv.sites.shop import reference as way
-from webserv.sites.shop.evaluators import EVERYTHING, nothing_else, rows
+from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Order, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
 from webserv.tasks.evaluators.database import AllUnchanged, DatabaseRows
@@ -41,7 +41,7 @@ def add_to_basket(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
         quantity = rng.randrange(2, 7)
         yield Draft(
             f"Put {quantity} units of the {product.title} into my basket.",
-            (_basket_holds(shop, (product, quantity)), nothing_else(basket_lines=EVERYTHING)),
+            (_basket_holds(shop, (product, quantity)), _basket_guard(shop)),
             script(_fill_basket, [(product, quantity)]),
             script(_fill_basket, [(product, quantity - 1)]),
             {"product": product.title, "quantity": quantity},
@@ -55,7 +55,7 @@ def add_two_to_basket(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]
         one, two = rng.randrange(1, 4), rng.randrange(2, 5)
         yield Draft(
             f"I need {one} x {first.title} and {two} x {second.title} in my basket. Do not order yet.",
-            (_basket_holds(shop, (first, one), (second, two)), nothing_else(basket_lines=EVERYTHING)),
+            (_basket_holds(shop, (first, one), (second, two)), _basket_guard(shop)),
             script(_fill_basket, [(first, one), (second, two)]),
             script(_fill_basket, [(first, one)]),
             {"products": [first.title, second.title], "quantities": [one, two]},
@@ -71,7 +71,7 @@ def basket_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draf
             (
                 _basket_holds(shop, (product, 1)),
                 rows("vouchers of the basket", _BASKET_VOUCHERS, shop.customer.id, expected=((code,),)),
-                nothing_else(basket_lines=EVERYTHING),
+                _basket_guard(shop),
             ),
             script(_fill_basket, [(product, 1)], code),
             script(_fill_basket, [(product, 1)]),
@@ -89,7 +89,7 @@ def reorder(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
             f"Put everything from my order {order.number} into my basket again, in the same quantities.",
             (
                 rows("basket", _BASKET, shop.customer.id, expected=expected),
-                nothing_else(basket_lines=EVERYTHING),
+                _basket_guard(shop),
             ),
             script(_reorder, order),
             script(_reorder, order_of[number - 1]),
@@ -126,7 +126,7 @@ def place_order(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
             f"Order {quantity} x {product.title} for me, with {_METHODS[code].lower()} to my default address.",
             (
                 _ordered(shop, ((product, quantity),), code, default.line1),
-                _order_guard(),
+                _order_guard(shop),
             ),
             script(_buy, purchase),
             script(_buy, _Purchase(purchase.items, purchase.method, "", place=False)),
@@ -144,7 +144,7 @@ def ship_elsewhere(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
         yield Draft(
             f"Buy one {product.title} and have it sent to my address in {address.city} "
             f"with {_METHODS[code].lower()}.",
-            (_ordered(shop, items, code, address.line1), _order_guard()),
+            (_ordered(shop, items, code, address.line1), _order_guard(shop)),
             script(_buy, _Purchase(items, _METHODS[code], address.line1)),
             script(_buy, _Purchase(items, _METHODS[code], "")),
             {"product": product.title, "city": address.city, "method": code},
@@ -154,7 +154,7 @@ def ship_elsewhere(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 def order_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """An order with a voucher; the near miss orders without it."""
     default = next(address for address in shop.addresses if address.user == shop.customer.id)
-    newest = shop.orders[-1].id
+    newest = max(order.id for order in shop.orders)
     for number, product in enumerate(_buyable(shop, rng)):
         code = _VOUCHERS[number % len(_VOUCHERS)]
         items = ((product, 2),)
@@ -166,10 +166,10 @@ def order_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft
                 rows(
                     "vouchers of new orders",
                     "SELECT DISTINCT voucher_code FROM order_orderdiscount WHERE order_id > ?",
-                    max(newest, *(order.id for order in shop.orders)),
+                    newest,
                     expected=((code,),),
                 ),
-                _order_guard(),
+                _order_guard(shop),
             ),
             script(_buy, _Purchase(items, _METHODS["express"], "", code)),
             script(_buy, _Purchase(items, _METHODS["express"], "")),
@@ -254,11 +254,25 @@ def _ordered(
     )
 
 
-def _order_guard() -> AllUnchanged:
-    """An order adds rows and reserves stock; rows that were there stay."""
+def _basket_guard(shop: ShopDatabase) -> AllUnchanged:
+    """Only the customer's own basket may change."""
+    return nothing_else(basket_lines=_of_others(shop))
+
+
+def _order_guard(shop: ShopDatabase) -> AllUnchanged:
+    """An order adds rows and reserves stock; rows that were there stay, apart from the customer's own basket."""
+    newest = max(order.id for order in shop.orders)
+    address = shop.query("SELECT max(id) FROM order_shippingaddress")[0][0]
     return nothing_else(
-        orders=EVERYTHING, order_lines=EVERYTHING, delivery_addresses=EVERYTHING, basket_lines=EVERYTHING
+        orders=f"id <= {newest}",
+        order_lines=f"order_id <= {newest}",
+        delivery_addresses=f"id <= {address}",
+        basket_lines=_of_others(shop),
     )
+
+
+def _of_others(shop: ShopDatabase) -> str:
+    return f"basket_id NOT IN (SELECT id FROM basket_basket WHERE owner_id = {shop.customer.id})"
 
 
 TEMPLATES = (

@@ -10,7 +10,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from webserv.sites.shop import reference as way
-from webserv.sites.shop.evaluators import EVERYTHING, nothing_else, rows
+from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Order, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
 from webserv.tasks.evaluators.answer import AnswerMoney, AnswerNames, AnswerNumber
@@ -152,7 +152,6 @@ def set_status(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     orders=f"id != {order.id}",
                     order_lines=f"order_id != {order.id}",
                     order_notes=f"order_id != {order.id}",
-                    stock=EVERYTHING,
                 ),
             ),
             script(_set_status, order, status),

@@ -180,6 +180,9 @@ def check_namespaces() -> Check:
     try:
         in_own_thread(attempt)
     except (OSError, AttributeError) as exc:  # libc has no unshare outside Linux
+        if isinstance(exc, OSError) and exc.errno == errno.EINVAL:
+            # mount(2): what is to be made private is no mount point.
+            mend = "leave the chroot, or make its root a mount point (mount --bind, pivot_root)"
         return Check(name, Status.MISSING, words(exc), costs, mend)
     return Check(name, Status.OK, "mount, pid, network, ipc and uts can be made")
 

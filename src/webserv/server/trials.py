@@ -144,9 +144,9 @@ def try_program(command: Sequence[str]) -> str | None:
 
 
 def first_line(command: Sequence[str]) -> str:
-    """First line of what a program prints: its version, mostly."""
+    """First line of what a program prints, its version mostly; empty when it prints nothing."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    return (done.stdout.strip().splitlines() or ["unknown version"])[0]
+    return (done.stdout.strip().splitlines() or [""])[0]
 
 
 def last_line(text: str) -> str:

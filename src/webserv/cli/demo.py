@@ -12,11 +12,10 @@ from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from webserv.browser.options import BrowserOptions
-from webserv.cli.rollouts import Host, Rollouts, Stopwatch, conclude
+from webserv.cli.rollouts import Host, Rollouts, Stopwatch, conclude, data_console
 from webserv.env_host import EnvHost
 from webserv.rollout.episode import EpisodeOptions
 from webserv.rollout.policies.load import load_policy
@@ -131,7 +130,7 @@ def _play(
 
 
 def _tell(parts: list[_Part]) -> None:
-    console = Console(highlight=False)
+    console = data_console()
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     table.add_column("policy")
     for name in ("rollouts", "success", "copies at once", "reset p50", "steps/s", "wall time"):

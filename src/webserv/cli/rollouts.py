@@ -19,6 +19,7 @@ from webserv.cli.live import Display, open_display
 from webserv.rollout.digest import digest_of
 from webserv.rollout.episode import Assignment, EpisodeOptions, RolloutEnv
 from webserv.rollout.policies.interface import PolicyFactory
+from webserv.rollout.record import EpisodeRecord
 from webserv.rollout.runner import RunOptions, RunProgress, run_many
 from webserv.rollout.store import RunStore, continued, write_json
 from webserv.rollout.summary import NOT_COUNTED, Row, Summary, summarise
@@ -74,6 +75,17 @@ class Rollouts:
 
     async def _run(self, todo: list[Assignment], host: Host, store: RunStore, display: Display) -> None:
         earlier = store.digests()
+        unstored: dict[str, EpisodeRecord] = {}
+
+        def keep(record: EpisodeRecord) -> None:
+            unstored[record.key] = continued(record, earlier.get(record.key))
+
+        def write(key: str) -> None:
+            # Whoever takes a record out writes it: a cancelled wait for the thread does not write it twice.
+            record = unstored.pop(key, None)
+            if record is not None:
+                store.add(record)
+
         stream = run_many(
             todo,
             make_env=host.make_env,
@@ -81,13 +93,17 @@ class Rollouts:
             options=self.run,
             episode_options=self.episodes,
             progress=self.progress,
+            on_record=keep,
         )
-        async with contextlib.aclosing(stream):
-            async for record in stream:
-                record = continued(record, earlier.get(record.key))
-                # Waiting for the disk must not stop the other episodes.
-                await asyncio.to_thread(store.add, record)
-                display.finished(digest_of(record))
+        try:
+            async with contextlib.aclosing(stream):
+                async for record in stream:
+                    # Waiting for the disk must not stop the other episodes.
+                    await asyncio.to_thread(write, record.key)
+                    display.finished(digest_of(record))
+        finally:
+            for key in list(unstored):
+                write(key)
 
     def _pool_statistics(self) -> Any:
         pool = getattr(self.host, "pool", None)
@@ -127,7 +143,7 @@ def conclude(store: RunStore, *, wall_s: float | None = None, planned: int | Non
 
 def print_summary(summary: Summary, *, console: Console | None = None) -> None:
     """Prints the figures by template and tag on stdout, and what they leave out."""
-    console = console or Console(highlight=False)
+    console = console or data_console()
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     table.add_column("template")
     for name in ("success", "solved", "no reward", "reward", "steps", "time"):
@@ -145,6 +161,12 @@ def print_summary(summary: Summary, *, console: Console | None = None) -> None:
     if summary.total.unscored:
         lost = ", ".join(f"{number} {kind}" for kind, number in summary.failures.items())
         console.print(f"{summary.total.unscored} without a reward ({lost}). {NOT_COUNTED}", soft_wrap=True)
+
+
+def data_console() -> Console:
+    """Prints tables on stdout; a file or pipe has no width that names should be cut to."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)
 
 
 def _cells(row: Row) -> list[str]:

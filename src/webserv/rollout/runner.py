@@ -94,6 +94,7 @@ async def run_many(
     options: RunOptions | None = None,
     episode_options: EpisodeOptions | None = None,
     progress: RunProgress | None = None,
+    on_record: Callable[[EpisodeRecord], None] | None = None,
 ) -> AsyncGenerator[EpisodeRecord, None]:
     """Runs all assignments and yields each record as its episode ends, in no particular order.
 
@@ -107,6 +108,8 @@ async def run_many(
         options: Concurrency and retries.
         episode_options: Deadlines and what records keep.
         progress: Is kept up to date for a display.
+        on_record: Called in the moment an episode ends. A cancel may come before the record is yielded; whoever
+            must not lose any takes them here.
 
     Raises:
         UserError: Something is wrong that the user can mend and that all further episodes would meet. What
@@ -119,6 +122,7 @@ async def run_many(
         options or RunOptions(),
         episode_options or EpisodeOptions(),
         progress or RunProgress(),
+        on_record or (lambda record: None),
     ) as workers:
         while (record := await workers.next_record()) is not None:
             yield record
@@ -136,6 +140,7 @@ class _Workers:
         options: RunOptions,
         episode_options: EpisodeOptions,
         progress: RunProgress,
+        on_record: Callable[[EpisodeRecord], None],
     ) -> None:
         self._todo = iter(assignments)
         self._make_env = make_env
@@ -143,6 +148,7 @@ class _Workers:
         self._options = options
         self._episode_options = episode_options
         self._progress = progress
+        self._on_record = on_record
         progress.total = len(assignments)
         # Records, and the worker tasks themselves as each of them ends.
         self._done: asyncio.Queue[EpisodeRecord | asyncio.Task[None]] = asyncio.Queue()
@@ -208,7 +214,9 @@ class _Workers:
                         break
                     self._progress.retried += 1
                     attempts = (*attempts, attempt_of(digest_of(record)))
-                self._done.put_nowait(replace(record, attempts=attempts))
+                record = replace(record, attempts=attempts)
+                self._on_record(record)
+                self._done.put_nowait(record)
         finally:
             if env is not None:
                 await _close(env)

@@ -7,17 +7,24 @@ built shop). Where that is lacking it is skipped, unless ``WEBSERV_REQUIRE`` nam
 
 from __future__ import annotations
 
+import http.client
 import os
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import webserv.testing.guestbook
 from webserv.errors import MissingPrerequisite, NotBuilt
+from webserv.server.engines.native import NativeEngine
+from webserv.server.gc import collect
 from webserv.server.host import probe_native
-from webserv.server.site import load_site
+from webserv.server.site import Site, load_site, load_site_file, split_origin
 from webserv.server.snapshot import Snapshot, ensure_snapshot, find_snapshot
+from webserv.server.world import Clone
+
+Ask = Callable[..., tuple[int, str]]
 
 REQUIRED = frozenset(filter(None, os.environ.get("WEBSERV_REQUIRE", "").split(",")))
 """Markers whose tests may not be skipped."""
@@ -94,3 +101,59 @@ def webserv_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WEBSERV_HOME", str(home))
     monkeypatch.setenv("WEBSERV_POOL", str(home / "pool"))
     return home
+
+
+@pytest.fixture(scope="session")
+def guestbook_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A data folder for worlds of the guestbook; a loop pool in it is unmounted at the end."""
+    home = tmp_path_factory.mktemp("home")
+    yield home
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WEBSERV_HOME", str(home))
+        patch.delenv("WEBSERV_POOL", raising=False)
+        collect()
+
+
+@pytest.fixture
+def home(guestbook_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """That data folder, in force for this test."""
+    monkeypatch.setenv("WEBSERV_HOME", str(guestbook_home))
+    monkeypatch.delenv("WEBSERV_POOL", raising=False)
+    return guestbook_home
+
+
+@pytest.fixture(scope="session")
+def guestbook_site() -> Site:
+    return load_site_file(Path(webserv.testing.guestbook.__file__).parent / "site.yaml")
+
+
+@pytest.fixture
+def guestbook(home: Path, guestbook_site: Site) -> Snapshot:
+    return ensure_snapshot(guestbook_site)
+
+
+@pytest.fixture
+async def native(home: Path) -> AsyncIterator[NativeEngine]:
+    """A native engine in that data folder. Mark the test `root`."""
+    async with NativeEngine() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def ask() -> Ask:
+    """Sends one request to a clone past the router and returns status and body."""
+
+    def send(clone: Clone, path: str, *, method: str = "GET", body: str | None = None) -> tuple[int, str]:
+        connection = http.client.HTTPConnection(*split_origin(clone.snapshot.site.origins[0]), timeout=20)
+        connection.sock = clone.target.open_socket()
+        try:
+            connection.sock.settimeout(20)
+            connection.sock.connect(clone.target.address)
+            headers = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
+            connection.request(method, path, body=body, headers=headers)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    return send

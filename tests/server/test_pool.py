@@ -86,3 +86,12 @@ async def test_a_site_that_the_pool_does_not_have_is_refused(native, guestbook):
     async with WorldPool(native, {"guestbook": guestbook}) as pool:
         with pytest.raises(UserError, match="not opened for site 'forum'"):
             await pool.acquire(["forum"])
+
+
+async def test_a_prepared_world_of_other_sites_makes_room(native, guestbook):
+    snapshots = {"guestbook": guestbook}
+    async with WorldPool(native, snapshots, options=PoolOptions(max_worlds=1, warm=1)) as pool:
+        await pool.warm(["guestbook"])
+        async with asyncio.timeout(20):
+            world = await pool.acquire([])
+        assert dict(world.sites) == {}

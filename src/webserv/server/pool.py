@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from webserv.errors import HostRefused, UserError, WorldFailed
+from webserv.errors import UserError, WorldFailed
 from webserv.server._linux.memory import available_bytes
 from webserv.server.engines.interface import Engine
 from webserv.server.site import StartModeName
@@ -79,6 +78,7 @@ class WorldPool:
         self._ready: dict[tuple[str, ...], deque[World]] = {}
         self._in_use: dict[World, float] = {}
         self._starting = 0
+        self._closing = 0
         self._waiting = 0
         self._acquired = 0
         self._acquired_ready = 0
@@ -135,7 +135,7 @@ class WorldPool:
     async def release(self, world: World) -> None:
         """Closes a world in the background; a second call is harmless."""
         if self._in_use.pop(world, None) is not None:
-            self._spawn(self._close_world(world))
+            self._retire(world)
 
     def statistics(self) -> PoolStatistics:
         """Counts now."""
@@ -170,12 +170,13 @@ class WorldPool:
             world = worlds.popleft()
             if world.failure is None:
                 return world
-            self._spawn(self._close_world(world))
+            self._retire(world)
         return None
 
     @property
     def _count(self) -> int:
-        return len(self._in_use) + self._starting + sum(len(worlds) for worlds in self._ready.values())
+        ready = sum(len(worlds) for worlds in self._ready.values())
+        return len(self._in_use) + self._starting + self._closing + ready
 
     async def _launch(self, key: tuple[str, ...]) -> World:
         """Makes a world in the room that `_take_room` reserved."""
@@ -191,9 +192,9 @@ class WorldPool:
         """Reserves a place for a world, dropping one prepared for other sites if need be."""
         if self._count >= self._options.max_worlds:
             other = next((worlds for name, worlds in self._ready.items() if name != key and worlds), None)
-            if other is None:
-                return False
-            self._spawn(self._close_world(other.popleft()))
+            if other is not None:
+                self._retire(other.popleft())  # whoever waits is told when it has gone
+            return False
         # With nothing running there is nothing to wait for: the launch itself will say what is wrong.
         if self._count > 0 and available_bytes() < self._options.reserve_memory_bytes:
             return False
@@ -227,9 +228,16 @@ class WorldPool:
         self._ready.setdefault(key, deque()).append(world)
         await self._notify()
 
+    def _retire(self, world: World) -> None:
+        # It counts until it is gone: its memory does.
+        self._closing += 1
+        self._spawn(self._close_world(world))
+
     async def _close_world(self, world: World) -> None:
-        with contextlib.suppress(HostRefused):
+        try:
             await world.close()
+        finally:
+            self._closing -= 1
         await self._notify()
         for key in self._ready:
             self._refill(key)
@@ -242,7 +250,7 @@ class WorldPool:
                 self._expired += 1
                 del self._in_use[world]
                 world.expire(self._options.lifetime_s)
-                self._spawn(self._close_world(world))
+                self._retire(world)
             async with self._changed:
                 self._changed.notify_all()  # memory may have come free
 

@@ -86,7 +86,10 @@ def find_snapshot(site: Site) -> Snapshot:
     Raises:
         NotBuilt: There is none; the message names the command that builds it.
     """
-    name = _snapshot_name(site)
+    return _read_snapshot(site, _snapshot_name(site), _image_path(site))
+
+
+def _read_snapshot(site: Site, name: str, image: Path) -> Snapshot:
     try:
         record = json.loads((snapshots_dir() / name / "snapshot.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -97,7 +100,7 @@ def find_snapshot(site: Site) -> Snapshot:
     return Snapshot(
         site=site,
         name=name,
-        image=_image_path(site),
+        image=image,
         start=snapshots_dir() / name / "start",
         digest=record["digest"],
         logins={
@@ -121,17 +124,17 @@ def ensure_snapshot(site: Site, progress: Progress = lambda line: None) -> Snaps
         folder.mkdir(parents=True, exist_ok=True)
     with _build_lock(site), closing(open_storage()) as storage:
         recipe = _recipe(site)
-        image = _image_path(site)
+        # Names are taken once: somebody who edits the site while it is built gets what the build began with.
+        image, name = _image_path(site), _snapshot_name(site)
         if not (image / ".complete").exists():
             _fresh(image)
             progress(f"building the image of '{site.name}'")
             recipe.build_image(image, progress)
             (image / ".complete").touch()
-        name = _snapshot_name(site)
         known = snapshots_dir() / name
         if not (known / "snapshot.json").exists() or not (storage.snapshots / name).exists():
-            _build_snapshot(site, recipe, image, storage, progress)
-    return find_snapshot(site)
+            _build_snapshot(site, name, image, storage, progress)
+    return _read_snapshot(site, name, image)
 
 
 def list_outdated(site: Site) -> list[Path]:
@@ -163,8 +166,7 @@ def state_digest(site: Site, data: Path) -> str:
     return digest.hexdigest()
 
 
-def _build_snapshot(site: Site, recipe: Recipe, image: Path, storage: Storage, progress: Progress) -> None:
-    name = _snapshot_name(site)
+def _build_snapshot(site: Site, name: str, image: Path, storage: Storage, progress: Progress) -> None:
     storage.check_free()
     building = storage.snapshots / f"{name}.new"
     target = storage.snapshots / name
@@ -172,7 +174,7 @@ def _build_snapshot(site: Site, recipe: Recipe, image: Path, storage: Storage, p
         _fresh(folder)
     progress(f"seeding '{site.name}'")
     try:
-        metadata = dict(recipe.build_snapshot(image, building, progress))
+        metadata = dict(_recipe(site).build_snapshot(image, building, progress))
         if os.geteuid() == 0:
             # A root without CAP_CHOWN has the process engine only, whose clones run as their owner.
             with contextlib.suppress(PermissionError):

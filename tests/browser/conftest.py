@@ -32,11 +32,11 @@ async def open_page(fleet: BrowserFleet, pages: PageServer) -> AsyncIterator[Ope
     sessions: list[BrowserSession] = []
 
     async def open_page(content: str | Mapping[str, str | Reply], **options: object) -> BrowserSession:
-        pages.pages.update({"/": content} if isinstance(content, str) else content)
-        session = await fleet.open_session()
-        session.options = make_options(**options)
+        served = {"/": content} if isinstance(content, str) else content
+        pages.pages.update(served)
+        session = await fleet.open_session(options=make_options(**options))
         sessions.append(session)
-        await session.start([pages.url(next(iter(pages.pages)))])
+        await session.start([pages.url(next(iter(served)))])
         return session
 
     yield open_page

@@ -120,6 +120,7 @@ class BrowserFleet:
         proxy_url: str | None = None,
         cookies: Sequence[Cookie] = (),
         storage_state: Any = None,
+        options: BrowserOptions | None = None,
     ) -> BrowserSession:
         """Opens a session in a context of its own.
 
@@ -127,14 +128,16 @@ class BrowserFleet:
             proxy_url: All requests go there, those to localhost included, for instance ``socks5://127.0.0.1:4000``.
             cookies: Set before the first page.
             storage_state: Cookies and local storage in Playwright's form.
+            options: How this session looks and waits, where it differs from the fleet's.
 
         Raises:
             BrowserFailed: No browser could be started, or browsers keep dying.
         """
+        options = options or self.options
         for attempt in range(_OPEN_ATTEMPTS):
             slot = await self._slot()
             try:
-                context = await self._new_context(slot, proxy_url, storage_state)
+                context = await self._new_context(slot, options, proxy_url, storage_state)
                 if cookies:
                     await context.add_cookies([_cookie(cookie) for cookie in cookies])  # type: ignore[misc]
             except PlaywrightError as exc:
@@ -144,11 +147,11 @@ class BrowserFleet:
                 self._forget(slot)
                 continue
             slot.opening -= 1
-            return self._admit(slot, context)
+            return self._admit(slot, context, options)
         raise AssertionError("unreachable")
 
-    def _admit(self, slot: _Slot, context: BrowserContext) -> BrowserSession:
-        session = BrowserSession(context, self.options, on_close=lambda: self._release(slot, session))
+    def _admit(self, slot: _Slot, context: BrowserContext, options: BrowserOptions) -> BrowserSession:
+        session = BrowserSession(context, options, on_close=lambda: self._release(slot, session))
         slot.sessions.add(session)
         self._opened += 1
         return session
@@ -233,8 +236,10 @@ class BrowserFleet:
             ) from exc
         find_executable(self.options.executable, playwright_path=self._driver.chromium.executable_path)
 
-    async def _new_context(self, slot: _Slot, proxy_url: str | None, storage_state: Any) -> BrowserContext:
-        width, height = self.options.viewport
+    async def _new_context(
+        self, slot: _Slot, options: BrowserOptions, proxy_url: str | None, storage_state: Any
+    ) -> BrowserContext:
+        width, height = options.viewport
         extra: dict[str, Any] = {"storage_state": storage_state} if storage_state is not None else {}
         if proxy_url is not None:
             # Without the bypass rule Chromium goes to localhost directly, past the world.
@@ -242,9 +247,9 @@ class BrowserFleet:
         return await slot.browser.new_context(
             viewport={"width": width, "height": height},
             device_scale_factor=1,
-            locale=self.options.locale,
-            timezone_id=self.options.timezone,
-            reduced_motion="reduce" if self.options.reduced_motion else "no-preference",
+            locale=options.locale,
+            timezone_id=options.timezone,
+            reduced_motion="reduce" if options.reduced_motion else "no-preference",
             **extra,
         )
 

@@ -105,9 +105,11 @@ class BrowserSession:
                     await load(self, url)
                 except ActionRefused as exc:
                     raise BrowserFailed(f"Start page: {exc.error.message}") from exc
-            for tab in self.strip.records()[:-1]:
+            for tab in self.strip.records()[1:]:
                 await self.strip.switch(tab.id)
                 await self._wait_settled()
+                self._raise_unloaded()
+                await self.strip.active.read(self.options.observation)
             await self.strip.switch(1)
             acted = time.monotonic() - started
             await self._wait_settled()

@@ -44,6 +44,7 @@ class TabStrip:
         self._active = 0
         self._last_id = 0
         self._opening = 0
+        self._adding = 0
         self._unclaimed: list[PlaywrightPage] = []
         self._own_pages: set[PlaywrightPage] = set()
         self._arriving: set[asyncio.Task[None]] = set()
@@ -232,14 +233,19 @@ class TabStrip:
     async def _take_in(self, page: PlaywrightPage) -> None:
         self._windows_seen += 1
         self.attention.set()
-        if len(self._tabs) >= self._max_tabs:
+        if len(self._tabs) + self._adding >= self._max_tabs:
             await page.close()
-            self.notes.append(f"the page tried to open a tab, but {self._max_tabs} are open already")
+            note = f"the page tried to open a tab, but {self._max_tabs} are open already"
+            if note not in self.notes:
+                self.notes.append(note)
             return
+        self._adding += 1
         try:
             tab = await self._add(page)
         except (BrowserFailed, DocumentGone):
             return  # a window that closed at once
+        finally:
+            self._adding -= 1
         self.notes.append(f"the page opened tab {tab.id}, which is active now")
 
     def _on_dialog(self, dialog: PlaywrightDialog) -> None:

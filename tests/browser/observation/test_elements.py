@@ -10,7 +10,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_names_follow_the_accessible_name_computation(see: See) -> None:
-    html = """<span id=l>Labelled</span><button aria-labelledby=l>&times;</button><br><button aria-label=Close>&times;</button><br>
+    html = """<span id=l>Labelled</span><button aria-labelledby=l>&times;</button><br>
+        <button aria-label=Close>&times;</button><br>
         <label for=i>Email:</label><input id=i><br><input placeholder=Phone><br><input title=Tip><br>
         <a href=/p><img alt=Profile src=x></a><br><input type=submit><input type=button value=Go><br>
         <button><svg><title>Menu</title></svg></button><button><i class="fa fa-trash"></i></button>"""

@@ -64,9 +64,7 @@ def build(name: str, positional: Sequence[Value], named: Mapping[str, Any]) -> A
     Raises:
         ActionRefused: No such action, or an argument is missing, unknown, given twice or of a wrong type.
     """
-    kind = BY_NAME.get(ALIASES.get(name, name))
-    if kind is None:
-        raise malformed(f"There is no action '{name[:40]}'. Actions: {', '.join(BY_NAME)}.")
+    kind = check_name(name)
     parameters = parameters_of(kind)
     given = _by_position(kind, parameters, positional)
     for key, value in named.items():
@@ -85,6 +83,18 @@ def build(name: str, positional: Sequence[Value], named: Mapping[str, Any]) -> A
             continue
         checked[parameter.name] = _checked(kind, parameter, value)
     return kind(**checked)
+
+
+def check_name(name: str) -> type[Action]:
+    """Returns the action of that name.
+
+    Raises:
+        ActionRefused: There is none; the message lists those there are.
+    """
+    kind = BY_NAME.get(ALIASES.get(name, name))
+    if kind is None:
+        raise malformed(f"There is no action '{name[:40]}'. Actions: {', '.join(BY_NAME)}.")
+    return kind
 
 
 def _by_position(
@@ -117,8 +127,10 @@ def _checked(kind: type[Action], parameter: Parameter, value: Any) -> Any:
                 raise wrong
             return text
         case "string":
-            if isinstance(value, bool) or not isinstance(value, str | int | float):
+            if not isinstance(value, str | int | float):
                 raise wrong
+            if isinstance(value, bool):
+                return str(value).lower()  # terminate(true) means the word
             return _encodable(
                 value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
             )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from webserv.browser.actions.fields import BY_NAME, Value, build, parameters_of
+from webserv.browser.actions.fields import BY_NAME, Value, build, check_name, parameters_of
 from webserv.browser.actions.outcome import malformed
 from webserv.browser.actions.types import Action
 
@@ -154,6 +154,7 @@ class _Reader:
                 f'"{_start(self._text)}" is no action. Write for instance click("id") or type("id", "text").'
             )
         name = head.group(1)
+        check_name(name)
         self._at = head.end()
         positional: list[Value | list[Value]] = []
         named: dict[str, Any] = {}
@@ -201,7 +202,7 @@ class _Reader:
 
     def _looks_like_list(self) -> bool:
         """``["a", "b"]`` is a list, ``[add_to_basket]`` an id as the observation shows it."""
-        return re.match(r"\[\s*[\"'\]]", self._text[self._at :]) is not None
+        return re.match(r"\[\s*[\"'\[\]]", self._text[self._at :]) is not None
 
     def _list(self) -> list[Value]:
         self._at += 1

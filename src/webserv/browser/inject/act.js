@@ -45,7 +45,7 @@ function pointsOf(stand) {
     if (right > left && bottom > top) add((left + right) / 2, (top + bottom) / 2);
   }
   for (const rect of rects) {
-    for (const fy of [0.5, 0.2, 0.8]) for (const fx of [0.2, 0.8, 0.5]) add(rect.left + rect.width * fx, rect.top + rect.height * fy);
+    for (const fy of [0.5, 0.2, 0.8]) for (const fx of [0.2, 0.8, 0.5, 0.04, 0.96]) add(rect.left + rect.width * fx, rect.top + rect.height * fy);
   }
   return points;
 }

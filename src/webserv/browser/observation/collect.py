@@ -25,7 +25,9 @@ def read_page(raw: str, document: str) -> Page:
 def _drop_doubled_links(page: Page) -> None:
     """Leaves out links that only show a picture where a link with the same name and address stands as text."""
     elements = page.elements()
-    texts = {(element.name, element.href) for element in elements if element.href and not element.image_only}
+    texts: set[tuple[str, str | None]] = {
+        (element.name, element.href) for element in elements if element.href and not element.image_only
+    }
     if any(element.image_only and (element.name, element.href) in texts for element in elements):
         page.body = _without_doubled(page.body, texts)
         page.overlay = _without_doubled(page.overlay, texts)

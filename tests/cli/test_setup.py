@@ -1,5 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+import webserv.testing.guestbook
+from webserv.cli import setup
+from webserv.errors import HostRefused
+from webserv.server import site
+
 
 def test_setup_builds_once_and_tells_its_progress(run):
     first = run("setup")
@@ -28,3 +37,25 @@ def test_a_data_folder_that_is_a_file_is_one_line(run, webserv_home):
     assert done.stderr.startswith("error: ")
     assert str(webserv_home) in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_disk_without_room_is_one_line_and_nothing_is_built(guestbook_only, webserv_home, monkeypatch):
+    usage = setup.shutil._ntuple_diskusage(2**40, 2**40, 99 * 2**20)
+    monkeypatch.setattr(setup.shutil, "disk_usage", lambda folder: usage)
+
+    with pytest.raises(HostRefused, match=r"has 99 MiB free; building 'guestbook' takes up to"):
+        setup.build("guestbook")
+    assert list(webserv_home.iterdir()) == []
+
+
+def test_a_built_site_needs_no_room(guestbook_only, monkeypatch):
+    setup.build("guestbook")
+    monkeypatch.setattr(setup, "BUILD_BYTES", 2**80)
+
+    setup.build("guestbook")
+
+
+@pytest.fixture
+def guestbook_only(monkeypatch):
+    """The guestbook as the only site, in this process."""
+    monkeypatch.setattr(site, "SITES_DIR", Path(webserv.testing.guestbook.__file__).parents[1])

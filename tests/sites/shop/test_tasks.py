@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from webserv.server.snapshot import Snapshot
+from webserv.sites.shop.evaluators import AREAS, nothing_else
+from webserv.sites.shop.tasks import CUSTOMER_EMAIL, TEMPLATES, make_benchmark
+from webserv.sites.shop.tasks.database import ShopDatabase
+from webserv.tasks.benchmark import Benchmark
+from webserv.tasks.evaluators.database import AllUnchanged, DatabaseRows
+from webserv.tasks.task import Task
+
+pytestmark = pytest.mark.shop
+
+
+@pytest.fixture(scope="session")
+def benchmark(shop_snapshot: Snapshot) -> Benchmark:
+    return make_benchmark(ShopDatabase(shop_snapshot.database, CUSTOMER_EMAIL))
+
+
+class Untouched:
+    """The end of an episode in which nothing happened."""
+
+    answer = None
+    text = ""
+
+    def __init__(self, database: sqlite3.Connection, task: Task) -> None:
+        self.url = task.start_urls[0]
+        self._database = database
+
+    async def query(self, site: str, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._database.execute(sql, params).fetchall()
+
+    query_start = query
+
+    async def visit(self, url: str) -> str:
+        return ""
+
+
+def test_there_are_enough_templates_of_both_kinds_and_instances_of_each(benchmark):
+    assert len(benchmark.templates) == len(TEMPLATES) >= 60
+    assert set(Counter(task.template for task in benchmark.tasks).values()) == {5}
+    first = [task for task in benchmark.tasks if task.id.endswith(":0")]
+    for tag in ("storefront", "dashboard"):
+        assert sum(tag in task.tags for task in first) >= 30
+    for tag in ("read", "create", "edit", "delete"):
+        assert sum(tag in task.tags for task in first) >= 4
+
+
+def test_ids_and_intents_are_unique(benchmark):
+    assert len({task.id for task in benchmark.tasks}) == len(benchmark.tasks)
+    assert len({task.intent for task in benchmark.tasks}) == len(benchmark.tasks)
+
+
+def test_the_same_snapshot_gives_the_same_tasks(benchmark, shop_snapshot):
+    again = make_benchmark(ShopDatabase(shop_snapshot.database, CUSTOMER_EMAIL))
+    for one, other in zip(benchmark.tasks, again.tasks, strict=True):
+        assert (one.id, one.intent, one.params) == (other.id, other.intent, other.params)
+        assert one.evaluators == other.evaluators
+
+
+def test_every_task_is_complete(benchmark):
+    for task in benchmark.tasks:
+        assert task.reference is not None
+        assert task.near_miss is not None
+        assert task.evaluators
+        assert task.sites == ("shop",)
+        assert 10 <= task.max_steps <= 40
+        assert set(task.login.values()) <= {"customer", "staff"}
+        assert ("dashboard" in task.tags) is (task.login.get("shop") == "staff")
+        assert all(url.startswith("http://shop.example/") for url in task.start_urls)
+
+
+def test_every_task_guards_the_rest_of_the_shop(benchmark):
+    for task in benchmark.tasks:
+        assert sum(isinstance(check, AllUnchanged) for check in task.evaluators) == 1, task.id
+        reads = {"read", "navigate"} & set(task.tags)
+        assert any(isinstance(check, DatabaseRows) for check in task.evaluators) is not bool(reads), task.id
+
+
+async def test_doing_nothing_scores_zero_on_every_task(benchmark, shop_snapshot):
+    with closing(sqlite3.connect(f"file:{shop_snapshot.database}?mode=ro&immutable=1", uri=True)) as database:
+        for task in benchmark.tasks:
+            state = Untouched(database, task)
+            scores = [(await check.evaluate(state)).value for check in task.evaluators]
+            assert 0.0 in scores, task.id
+            assert scores[-1] == 1.0, f"{task.id}: the guard fails although nothing changed"
+
+
+def test_all_areas_can_be_read(shop_snapshot):
+    with closing(sqlite3.connect(f"file:{shop_snapshot.database}?mode=ro&immutable=1", uri=True)) as database:
+        for _, sql in nothing_else(stock="product_id != 1").queries:
+            database.execute(sql).fetchall()
+
+
+def test_an_area_that_is_none_is_an_error():
+    assert len(nothing_else().queries) == len(AREAS)
+    with pytest.raises(ValueError, match=r"no such areas of the shop: \['stocks'\]"):
+        nothing_else(stocks="1")

@@ -38,7 +38,8 @@ async def test_every_assignment_is_yielded_once_by_as_many_envs_as_workers():
     assert all(record.reward == 1.0 and not record.attempts for record in records)
     assert (host.made, host.most, host.opened) == (4, 4, 0)
     assert (progress.total, progress.finished, progress.steps, progress.running) == (20, 20, 60, {})
-    assert progress.most_running == 4
+    assert progress.most_standing == 4
+    assert progress.most_standing_after_s > 0
 
 
 async def test_records_come_as_they_complete():

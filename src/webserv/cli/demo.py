@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import statistics
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ import click
 from rich.table import Table
 
 from webserv.browser.options import BrowserOptions
-from webserv.cli.rollouts import Host, Rollouts, Stopwatch, conclude, data_console
+from webserv.cli.rollouts import Host, Patience, Rollouts, Stopwatch, conclude, data_console
 from webserv.env_host import EnvHost
 from webserv.rollout.episode import EpisodeOptions
 from webserv.rollout.policies.load import load_policy
@@ -39,7 +38,8 @@ class _Part:
     summary: Summary
     report: Path
     at_once: int
-    reset_s: float | None
+    standing_after_s: float
+    """When so many stood, from the first reset on."""
     wall_s: float
 
 
@@ -72,7 +72,7 @@ def command(
             engine=engine,
             start_mode=start_mode,
             max_worlds=workers + max(2, workers // 4),
-            browser=BrowserOptions(screenshots=screenshots),
+            browser=BrowserOptions(screenshots=screenshots, settle=Patience(workers).settle),
             progress=say,
         )
 
@@ -108,8 +108,11 @@ def _play(
             assignments=assignments,
             make_policy=load_policy(policy),
             run=RunOptions(workers=workers),
+            env=Patience(workers).env,
             episodes=EpisodeOptions(
-                policy_name=policy, keep_screenshot=store.blobs.put if screenshots else None
+                deadlines=Patience(workers).deadlines(episode_s=None),
+                policy_name=policy,
+                keep_screenshot=store.blobs.put if screenshots else None,
             ),
         )
         try:
@@ -117,14 +120,12 @@ def _play(
         finally:
             wall = watch.seconds
             results = conclude(store, wall_s=wall, planned=len(assignments))
-        resets = [digest.timings.get("reset") for digest in store.digests().values()]
-    known = [reset for reset in resets if reset is not None]
     return _Part(
         policy,
         results.summary,
         results.report,
-        at_once=work.progress.most_running,
-        reset_s=statistics.median(known) if known else None,
+        at_once=work.progress.most_standing,
+        standing_after_s=work.progress.most_standing_after_s,
         wall_s=wall,
     )
 
@@ -133,7 +134,7 @@ def _tell(parts: list[_Part]) -> None:
     console = data_console()
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     table.add_column("policy")
-    for name in ("rollouts", "success", "copies at once", "reset p50", "steps/s", "wall time"):
+    for name in ("rollouts", "success", "copies at once", "steps/s", "wall time"):
         table.add_column(name, justify="right")
     for part in parts:
         total = part.summary.total
@@ -142,11 +143,18 @@ def _tell(parts: list[_Part]) -> None:
             str(total.episodes),
             figures.percent(total.success),
             str(part.at_once),
-            figures.seconds(part.reset_s),
             figures.count(part.summary.steps / part.wall_s),
             figures.seconds(part.wall_s),
         )
     console.print(table)
+    most = max(parts, key=lambda part: part.at_once)
+    if most.at_once:
+        console.print(
+            f"{most.at_once} isolated copies of the {_BENCHMARK} stood at once, each in use by a browser of its own, "
+            f"{figures.seconds(most.standing_after_s)} after the first reset began: "
+            f"{figures.seconds(most.standing_after_s / most.at_once)} per reset, first observation included.",
+            soft_wrap=True,
+        )
     unscored = sum(part.summary.total.unscored for part in parts)
     if unscored:
         console.print(f"{unscored} without a reward. {NOT_COUNTED}", soft_wrap=True)

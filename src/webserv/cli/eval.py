@@ -16,10 +16,10 @@ import click
 from click.core import ParameterSource
 
 from webserv.browser.options import BrowserOptions
-from webserv.cli.rollouts import Host, Results, Rollouts, Stopwatch, conclude, print_summary
+from webserv.cli.rollouts import Host, Patience, Results, Rollouts, Stopwatch, conclude, print_summary
 from webserv.env_host import EnvHost
 from webserv.errors import UserError
-from webserv.rollout.episode import Deadlines, EpisodeOptions
+from webserv.rollout.episode import EpisodeOptions
 from webserv.rollout.policies.chat_client import without_userinfo
 from webserv.rollout.policies.load import close_policies, load_policy
 from webserv.rollout.runner import RunOptions, assign
@@ -148,6 +148,7 @@ def evaluate(options: EvalOptions) -> int:
     benchmark = load_benchmark(options.benchmark)
     chosen = _tasks(benchmark, options)
     make_policy = load_policy(options.policy, **_policy_options(options))
+    patience = Patience(options.workers)
     root = options.out or _default_out(options)
     opener = RunStore.resume if options.resume else RunStore.create
     with opener(root, options.config) as store:
@@ -155,9 +156,10 @@ def evaluate(options: EvalOptions) -> int:
             title=f"{benchmark.name} · {options.model or options.policy}",
             assignments=assign(chosen, seed=options.seed, repeat=options.repeat),
             make_policy=make_policy,
+            env=patience.env,
             run=RunOptions(workers=options.workers, retries=options.retries),
             episodes=EpisodeOptions(
-                deadlines=Deadlines(episode_s=options.episode_timeout),
+                deadlines=patience.deadlines(episode_s=options.episode_timeout),
                 policy_name=options.policy,
                 keep_screenshot=store.blobs.put if options.screenshots else None,
                 keep_prompts=options.keep_prompts,
@@ -212,7 +214,7 @@ def _host_opener(
             start_mode=options.start_mode,
             max_worlds=options.workers + spare,
             warm=spare,
-            browser=BrowserOptions(screenshots=options.screenshots),
+            browser=BrowserOptions(screenshots=options.screenshots, settle=Patience(options.workers).settle),
             progress=say,
         )
 

@@ -144,7 +144,9 @@ class LiveDisplay:
         for _, one in running[:_ROWS]:
             again = f" (attempt {one.attempt})" if one.attempt > 1 else ""
             table.add_row(
-                escape(one.key) + again, f"step {one.steps}", escape(" ".join(one.last_action.split()))
+                escape(one.key) + again,
+                f"step {one.steps}" if one.standing else "reset",
+                escape(" ".join(one.last_action.split())),
             )
         if len(running) > _ROWS:
             table.add_row(f"and {len(running) - _ROWS} more", "", "", style="dim")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
 from rich.table import Table
 
+from webserv.browser.options import SettleOptions
 from webserv.cli.live import Display, open_display
+from webserv.env import EnvOptions
 from webserv.rollout.digest import digest_of
-from webserv.rollout.episode import Assignment, EpisodeOptions, RolloutEnv
+from webserv.rollout.episode import Assignment, Deadlines, EpisodeOptions, RolloutEnv
 from webserv.rollout.policies.interface import PolicyFactory
 from webserv.rollout.record import EpisodeRecord
 from webserv.rollout.runner import RunOptions, RunProgress, run_many
@@ -30,9 +33,52 @@ from webserv.viewer.report import write_report
 class Host(Protocol):
     """What rollouts need of `webserv.env_host.EnvHost`."""
 
-    def make_env(self) -> RolloutEnv:
+    def make_env(self, options: EnvOptions | None = None) -> RolloutEnv:
         """A new environment."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Limits on wall time that suit so many episodes at once.
+
+    With more pages at work than cores each takes its share longer; a limit for a machine at leisure would then end
+    waits before the page is there.
+
+    Args:
+        workers: Episodes at once.
+    """
+
+    workers: int
+
+    @property
+    def factor(self) -> float:
+        """What the limits of a machine at leisure are multiplied by."""
+        return max(1.0, self.workers / (4 * (os.cpu_count() or 1)))
+
+    @property
+    def settle(self) -> SettleOptions:
+        """How long a page may take to come to rest."""
+        options = SettleOptions()
+        return replace(options, cap_s=options.cap_s * self.factor)
+
+    @property
+    def env(self) -> EnvOptions:
+        """How long the parts of an episode may take."""
+        options = EnvOptions()
+        return replace(
+            options,
+            start_timeout_s=options.start_timeout_s * self.factor,
+            step_timeout_s=options.step_timeout_s * self.factor,
+            evaluate_timeout_s=options.evaluate_timeout_s * self.factor,
+        )
+
+    def deadlines(self, *, episode_s: float | None) -> Deadlines:
+        """The same for the rollouts; beyond the env's own, so that its message is the one that is seen."""
+        deadlines = Deadlines(episode_s=episode_s)
+        return replace(
+            deadlines, reset_s=300.0 * self.factor, step_s=(deadlines.step_s or 0.0) * self.factor + 10.0
+        )
 
 
 HostOpener = Callable[[Callable[[str], None]], AbstractAsyncContextManager[Host]]
@@ -49,6 +95,7 @@ class Rollouts:
     run: RunOptions = field(default_factory=RunOptions)
     episodes: EpisodeOptions = field(default_factory=EpisodeOptions)
     progress: RunProgress = field(default_factory=RunProgress)
+    env: EnvOptions = field(default_factory=EnvOptions)
     host: Host | None = None
 
     async def into(self, store: RunStore, open_host: HostOpener) -> None:
@@ -88,7 +135,7 @@ class Rollouts:
 
         stream = run_many(
             todo,
-            make_env=host.make_env,
+            make_env=lambda: host.make_env(self.env),
             make_policy=self.make_policy,
             options=self.run,
             episode_options=self.episodes,

@@ -86,6 +86,8 @@ class EpisodeOptions:
     keep_screenshot: KeepScreenshot | None = None
     """Where screenshots go; None drops them."""
     keep_prompts: bool = True
+    on_reset: Callable[[], None] | None = None
+    """Called once the episode's world stands and its first observation is there."""
     on_step: Callable[[StepRecord], None] | None = None
     """Called after each step, for a progress display."""
 
@@ -178,6 +180,8 @@ class _Episode:
         queued = float(getattr(self._env, "timings", {}).get("queue", 0.0))
         self._timings |= {"reset": max(0.0, wall - queued), "queue": queued}
         self._first = self._observation(observation)
+        if self._options.on_reset is not None:
+            self._options.on_reset()
         return observation
 
     async def _decide(

@@ -46,6 +46,8 @@ class Running:
     key: str
     attempt: int
     started: float = field(default_factory=time.monotonic)
+    standing: bool = False
+    """Whether its world stands and its first observation is there."""
     steps: int = 0
     last_action: str = ""
 
@@ -61,15 +63,23 @@ class RunProgress:
     retried: int = 0
     running: dict[int, Running] = field(default_factory=dict)
     """By worker."""
-    most_running: int = 0
-    """The most episodes that were past their reset at the same moment."""
+    started: float = field(default_factory=time.monotonic)
+    most_standing: int = 0
+    """The most worlds that stood at the same moment, each with an episode past its first observation."""
+    most_standing_after_s: float = 0.0
+    """When that was, from the run's start."""
+
+    def _reset(self, worker: int) -> None:
+        self.running[worker].standing = True
+        standing = sum(one.standing for one in self.running.values())
+        if standing > self.most_standing:
+            self.most_standing = standing
+            self.most_standing_after_s = time.monotonic() - self.started
 
     def _stepped(self, worker: int, step: StepRecord) -> None:
         self.steps += 1
-        if worker in self.running:
-            self.running[worker].steps += 1
-            self.running[worker].last_action = step.action
-        self.most_running = max(self.most_running, sum(1 for one in self.running.values() if one.steps))
+        self.running[worker].steps += 1
+        self.running[worker].last_action = step.action
 
 
 def assign(tasks: Iterable[Task], *, seed: int = 0, repeat: int = 1) -> list[Assignment]:
@@ -150,6 +160,7 @@ class _Workers:
         self._progress = progress
         self._on_record = on_record
         progress.total = len(assignments)
+        progress.started = time.monotonic()
         # Records, and the worker tasks themselves as each of them ends.
         self._done: asyncio.Queue[EpisodeRecord | asyncio.Task[None]] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
@@ -224,15 +235,22 @@ class _Workers:
     async def _run(
         self, number: int, env: RolloutEnv, assignment: Assignment, attempts: tuple[AttemptRecord, ...]
     ) -> EpisodeRecord:
+        watched = self._episode_options
+
+        def on_reset() -> None:
+            self._progress._reset(number)
+            if watched.on_reset is not None:
+                watched.on_reset()
+
         def on_step(step: StepRecord) -> None:
             self._progress._stepped(number, step)
-            if self._episode_options.on_step is not None:
-                self._episode_options.on_step(step)
+            if watched.on_step is not None:
+                watched.on_step(step)
 
         self._progress.running[number] = Running(assignment.key, len(attempts) + 1)
         try:
             return await run_episode(
-                env, self._make_policy, assignment, replace(self._episode_options, on_step=on_step)
+                env, self._make_policy, assignment, replace(watched, on_reset=on_reset, on_step=on_step)
             )
         finally:
             self._progress.running.pop(number, None)

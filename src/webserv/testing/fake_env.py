@@ -73,7 +73,7 @@ class FakeHost:
     def __post_init__(self) -> None:
         self._left = iter(self.faults)
 
-    def make_env(self) -> FakeEnv:
+    def make_env(self, options: Any = None) -> FakeEnv:
         """A new environment."""
         self.made += 1
         return FakeEnv(self)

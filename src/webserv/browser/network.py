@@ -13,6 +13,9 @@ AWAITED_TYPES = frozenset({"Document", "XHR", "Fetch", "Script", "Stylesheet"})
 """Requests whose answer changes what a page shows. Web sockets, event streams, pings, media, prefetches and the
 browser's own are never waited for; images only where they are in view, which the page itself tells (quiet.js)."""
 
+UNREAD_AFTER_S = 0.25
+"""A fetch whose answer has begun, but of which nothing was read for so long, is not waited for any more."""
+
 
 @dataclass(slots=True)
 class Request:
@@ -26,6 +29,8 @@ class Request:
     loader_id: str
     since: float
     """Monotonic seconds."""
+    answered: float = 0.0
+    """When its answer, or a further part of it, last arrived; 0 before."""
 
     @property
     def path(self) -> str:
@@ -78,6 +83,13 @@ class NetworkTracker:
         """``Network.responseReceived``: a stream of events never ends, so it is not waited for."""
         if event["response"].get("mimeType") == "text/event-stream":
             self._end(event["requestId"])
+        self.on_data(event)
+
+    def on_data(self, event: Mapping[str, Any]) -> None:
+        """``Network.dataReceived``: a part of the body was read."""
+        request = self._requests.get(event["requestId"])
+        if request:
+            request.answered = time.monotonic()
 
     def on_finished(self, event: Mapping[str, Any]) -> None:
         """``Network.loadingFinished`` and ``Network.loadingFailed``."""
@@ -101,7 +113,11 @@ class NetworkTracker:
         for path, count in self._counts.items():
             if count >= poll_count:
                 self._polls.add(path)
-        return [request for request in self._requests.values() if not self._is_poll(request)]
+        return [
+            request
+            for request in self._requests.values()
+            if not self._is_poll(request) and not _is_unread(request)
+        ]
 
     def learn(self, older_than_s: float) -> None:
         """Takes XHR and fetch requests in flight for so long as long polls, which later waits ignore."""
@@ -121,3 +137,15 @@ class NetworkTracker:
     def _changed(self) -> None:
         self.last_change = time.monotonic()
         self._on_change()
+
+
+def _is_unread(request: Request) -> bool:
+    """Whether the page got the answer to a fetch but does not read its body.
+
+    Chromium then reports the end of the request only when the answer is garbage-collected.
+    """
+    return (
+        request.kind == "Fetch"
+        and request.answered > 0
+        and time.monotonic() - request.answered >= UNREAD_AFTER_S
+    )

@@ -89,6 +89,7 @@ class PageChannel:
         on("Runtime.executionContextsCleared", lambda _: self._on_worlds_gone())
         on("Network.requestWillBeSent", self.network.on_request)
         on("Network.responseReceived", self.network.on_response)
+        on("Network.dataReceived", self.network.on_data)
         on("Network.loadingFinished", self.network.on_finished)
         on("Network.loadingFailed", self.network.on_finished)
         on("Page.frameNavigated", self._on_navigated)

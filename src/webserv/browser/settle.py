@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from webserv.browser.network import Request
+from webserv.browser.network import UNREAD_AFTER_S, Request
 from webserv.browser.options import SettleOptions
 from webserv.browser.page_channel import DocumentGone, PageChannel
 from webserv.types import Settle
@@ -53,7 +53,8 @@ async def _unrest(
     """Waits for one thing; returns what it was, or an empty text when nothing was left to wait for."""
     pending = channel.network.pending(options.poll_count)
     if pending:
-        await _either(channel.changed, wake, left)
+        answered = any(request.answered for request in pending)
+        await _either(channel.changed, wake, min(left, UNREAD_AFTER_S / 5) if answered else left)
         return _shown(pending[0])
     if channel.main_world() is None:
         await _either(channel.changed, wake, left)

@@ -83,7 +83,10 @@ def normal_chord(text: str) -> str:
     if text == "+" or text == " ":
         return "Space" if text == " " else text
     parts = [part.strip() for part in re.split(r"(?<=[^+])\+", text)]
-    return "+".join(_KEY_WORDS.get(part.lower(), part) for part in parts if part)
+    chord = "+".join(_KEY_WORDS.get(part.lower(), part) for part in parts if part)
+    if not chord:
+        raise malformed("key_press needs a key such as Enter or Control+a.")
+    return chord
 
 
 async def _focus_content(hands: Hands, target: Target) -> bool:

@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from webserv.browser.executable import find_executable
 from webserv.browser.options import BrowserOptions
-from webserv.browser.page_channel import first_line
+from webserv.browser.page_channel import first_line, is_target_gone
 from webserv.browser.session import BrowserSession
 from webserv.errors import BrowserFailed, MissingPrerequisite
 from webserv.types import Cookie
@@ -142,7 +142,7 @@ class BrowserFleet:
                     await context.add_cookies([_cookie(cookie) for cookie in cookies])  # type: ignore[misc]
             except PlaywrightError as exc:
                 slot.opening -= 1
-                if attempt == _OPEN_ATTEMPTS - 1 or slot.browser.is_connected():
+                if attempt == _OPEN_ATTEMPTS - 1 or not is_target_gone(first_line(exc)):
                     raise BrowserFailed(f"No browser context could be opened: {first_line(exc)}.") from exc
                 self._forget(slot)
                 continue

@@ -247,7 +247,7 @@ class BrowserSession:
                 Node("text", f"This page could not be loaded ({tab.load_error.removeprefix('net::')}).")
             ]
         if tab.dialog is None:
-            self.ids.assign(page.elements())
+            self.ids.assign(page.elements(), gone=page.gone)
         tabs, dialog = self.strip.records(), tab.open_dialog
         text = render(
             page,

@@ -88,7 +88,7 @@ class Tab:
                     continue
                 self.frame_elements[inner.document] = (world, node.level)
                 try:
-                    put_in(node, await self._read_frame(inner, options, depth + 1))
+                    put_in(page, node, await self._read_frame(inner, options, depth + 1))
                 except DocumentGone:
                     continue
         return page

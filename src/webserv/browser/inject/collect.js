@@ -450,5 +450,5 @@ function collect(options) {
   const out = [];
   const context = { hidden: false, mute: false, pre: false, pointer: false, pointerAround: false, actionable: false };
   if (document.body) walk.node(document.body, context, out);
-  return JSON.stringify({ url: location.href, title: clean(document.title).trim(), page: out, over: walk.over, cut: walk.cut });
+  return JSON.stringify({ url: location.href, title: clean(document.title).trim(), page: out, over: walk.over, cut: walk.cut, gone: newlyGone() });
 }

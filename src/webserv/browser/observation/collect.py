@@ -16,6 +16,7 @@ def read_page(raw: str, document: str) -> Page:
     """Makes the model from the JSON text that one document's pass returned."""
     data = json.loads(raw)
     page = Page(url=data["url"], title=data["title"], left_out=data["cut"])
+    page.gone = [ElementKey(document, number) for number in data["gone"]]
     page.body = [_node(item, document) for item in data["page"]]
     page.overlay = [_node(item, document) for item in data["over"] or ()]
     _drop_doubled_links(page)
@@ -49,8 +50,10 @@ def frames_of(page: Page) -> list[Node]:
     return [node for top in (*page.overlay, *page.body) for node in top.walk() if node.kind == "fr"]
 
 
-def put_in(frame: Node, inner: Page) -> None:
+def put_in(page: Page, frame: Node, inner: Page) -> None:
     """Puts a child frame's content in the place of its frame node."""
+    page.gone += inner.gone
+    page.left_out += inner.left_out
     frame.children = [*inner.overlay, *inner.body]
 
 

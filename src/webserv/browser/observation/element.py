@@ -83,6 +83,8 @@ class Page:
     """What covers the viewport; the body is behind it. Empty when nothing does."""
     left_out: int = 0
     """Elements beyond `ObservationOptions.max_nodes` that were not visited."""
+    gone: list[ElementKey] = field(default_factory=list)
+    """Elements that have left their document since it was last read."""
 
     def elements(self) -> list[PageElement]:
         """All elements that can be acted on, in reading order, the overlay's first."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from webserv.browser.observation.element import ElementKey, PageElement
 
 MAX_LENGTH = 24
+
+Meaning = tuple[str, str, str]
+"""Role, name and target."""
 
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -29,8 +32,8 @@ def slug(text: str, max_length: int = MAX_LENGTH) -> str:
 class IdBook:
     """Gives ids to the elements of one episode.
 
-    A living element keeps its id, whatever becomes of its name. An element of a later document (or one that replaced
-    another) gets an id back only when it is the same thing to a policy: same role, name and target (link address;
+    A living element keeps its id, whatever becomes of its name. An element of a later document, or one that replaced
+    another, gets an id back only when it is the same thing to a policy: same role, name and target (link address;
     form, field and value), and the only one of its kind on both pages; links with the same address are the same thing
     also where there are several. Everything else gets an id that was never used: ``save``, ``save_2``, ``save_3``.
     """
@@ -39,26 +42,63 @@ class IdBook:
         self._id_of: dict[ElementKey, str] = {}
         self._key_of: dict[str, ElementKey] = {}
         self._by_meaning: dict[tuple[str, str, str, int], str] = {}
+        self._gone: set[ElementKey] = set()
         self._next: Counter[str] = Counter()
 
-    def assign(self, elements: Sequence[PageElement]) -> None:
-        """Sets the `id` of each element, in the order given; call it once per observation with all elements."""
-        alike = Counter((element.role, element.name, element.target) for element in elements)
-        present = {self._id_of[element.key] for element in elements if element.key in self._id_of}
-        seen: Counter[tuple[str, str, str]] = Counter()
+    def assign(self, elements: Sequence[PageElement], *, gone: Iterable[ElementKey] = ()) -> None:
+        """Sets the `id` of each element, in the order given; call it once per observation with all elements.
+
+        Args:
+            elements: What the observation shows.
+            gone: Elements that have left their documents since the last call.
+        """
+        keys = {element.key for element in elements}
+        self._gone = (self._gone | set(gone)) - keys
+        alike = Counter(_meaning(element) for element in elements)
+        seen: Counter[Meaning] = Counter()
+        taken: set[str] = set()
+        unnamed: list[tuple[PageElement, int]] = []
         for element in elements:
-            meaning = (element.role, element.name, element.target)
-            seen[meaning] += 1
+            seen[_meaning(element)] += 1
             known = self._id_of.get(element.key)
-            if known is None:
-                known = self._again(element, meaning, alike[meaning], seen[meaning], present) or self._new(
-                    element
-                )
-            present.add(known)
-            self._id_of[element.key] = element.id = known
-            self._key_of[known] = element.key
+            # Two documents that took turns may hold one id; when both are there, who had it last keeps it.
+            if (
+                known is None
+                or known in taken
+                or (self._key_of[known] != element.key and self._key_of[known] in keys)
+            ):
+                unnamed.append((element, seen[_meaning(element)]))
+            else:
+                self._give(element, known, taken)
+        documents = {key.document for key in keys}
+        for element, ordinal in unnamed:
+            count = alike[_meaning(element)]
+            again = self._again(element, count, ordinal, documents)
+            self._give(element, again if again and again not in taken else self._new(element), taken)
+        self._remember(elements, alike)
+
+    def _give(self, element: PageElement, element_id: str, taken: set[str]) -> None:
+        taken.add(element_id)
+        self._id_of[element.key] = element.id = element_id
+        self._key_of[element_id] = element.key
+
+    def _again(self, element: PageElement, count: int, ordinal: int, documents: set[str]) -> str | None:
+        """The id that an element with this meaning had, if that element is not there any more."""
+        if count > 1 and not element.href:
+            return None
+        known = self._by_meaning.get((*_meaning(element), ordinal))
+        if known is None:
+            return None
+        owner = self._key_of[known]
+        return known if owner in self._gone or owner.document not in documents else None
+
+    def _remember(self, elements: Sequence[PageElement], alike: Counter[Meaning]) -> None:
+        seen: Counter[Meaning] = Counter()
+        for element in elements:
+            meaning = _meaning(element)
+            seen[meaning] += 1
             if alike[meaning] == 1 or element.href:
-                self._by_meaning[(*meaning, seen[meaning])] = known
+                self._by_meaning[(*meaning, seen[meaning])] = element.id
             else:
                 # One of several: from now on nothing may take up an id of this meaning.
                 self._by_meaning.pop((*meaning, 1), None)
@@ -71,14 +111,6 @@ class IdBook:
         """The id of an element that an observation showed."""
         return self._id_of.get(key)
 
-    def _again(
-        self, element: PageElement, meaning: tuple[str, str, str], count: int, ordinal: int, present: set[str]
-    ) -> str | None:
-        if count > 1 and not element.href:
-            return None
-        known = self._by_meaning.get((*meaning, ordinal))
-        return known if known and known not in present else None
-
     def _new(self, element: PageElement) -> str:
         base = slug(element.name) or slug(element.fallback) or slug(element.role) or "element"
         while True:
@@ -88,3 +120,7 @@ class IdBook:
             candidate = base[: MAX_LENGTH - len(suffix)].rstrip("_") + suffix
             if candidate not in self._key_of:
                 return candidate
+
+
+def _meaning(element: PageElement) -> Meaning:
+    return (element.role, element.name, element.target)

@@ -76,7 +76,7 @@ def test_a_run_leaves_records_summary_and_report_and_prints_the_summary_on_stdou
     assert (summary["total"]["success"], summary["complete"], summary["steps"]) == (1.0, True, 18)
     assert (tmp_path / "out/report/index.html").exists()
     assert "fake/walk-v1" in said.out
-    assert "100\u202f%" in said.out
+    assert "100 %" in said.out
     assert "out/report/index.html" in said.out
     assert "[6/6] solved" in said.err
     assert "solved" not in said.out.split("template")[0]

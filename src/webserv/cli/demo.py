@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.table import Table
@@ -16,22 +18,37 @@ from rich.table import Table
 from webserv.browser.options import BrowserOptions
 from webserv.cli.rollouts import Host, Patience, Rollouts, Stopwatch, conclude, data_console
 from webserv.env_host import EnvHost
-from webserv.rollout.episode import EpisodeOptions
+from webserv.rollout.episode import Assignment, EpisodeOptions
+from webserv.rollout.policies.interface import Policy, PolicyFactory, PolicyOutput
 from webserv.rollout.policies.load import load_policy
-from webserv.rollout.runner import RunOptions, assign
+from webserv.rollout.runner import RunOptions, RunProgress, assign
 from webserv.rollout.store import RunStore
 from webserv.rollout.summary import NOT_COUNTED, Summary
 from webserv.server.site import StartModeName
 from webserv.tasks.registry import load_benchmark
+from webserv.tasks.task import Task
+from webserv.types import Observation
 from webserv.viewer import figures
 
-_BENCHMARK = "shop"
-_RANDOM_STEPS = 8
+BENCHMARK = "shop"
+RANDOM_STEPS = 6
 """Budget of a random episode: enough to show that chance solves nothing, without making the demo twice as long."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class DemoOptions:
+    """What `webserv demo` can be told; see its help."""
+
+    root: Path
+    workers: int = 32
+    rollouts: int = 32
+    engine: str = "auto"
+    start_mode: StartModeName | None = None
+    screenshots: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
     """One half of the demo."""
 
     policy: str
@@ -52,85 +69,151 @@ class _Part:
 @click.option(
     "--screenshots/--no-screenshots", default=True, show_default=True, help="Keep a picture per step."
 )
-def command(
-    workers: int,
-    rollouts: int,
-    out: Path | None,
-    engine: str,
-    start_mode: StartModeName | None,
-    screenshots: bool,
-) -> int:
+def command(out: Path | None, **given: Any) -> int:
     """Run scripted and random rollouts on isolated copies of a real web shop, all at once.
 
     The scripted policy follows each task's reference solution and should solve all; chance should solve next to none.
     """
     root = out or Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-demo"
-
-    def open_host(say: Callable[[str], None]) -> AbstractAsyncContextManager[Host]:
-        return EnvHost(
-            sites=(_BENCHMARK,),
-            engine=engine,
-            start_mode=start_mode,
-            max_worlds=workers + max(2, workers // 4),
-            browser=BrowserOptions(screenshots=screenshots, settle=Patience(workers).settle),
-            progress=say,
-        )
-
-    parts = []
-    for policy in ("scripted", "random"):
-        try:
-            parts.append(_play(policy, root / policy, workers, rollouts, open_host, screenshots))
-        except KeyboardInterrupt:
-            click.echo(f"Interrupted. What had finished is in {root / policy}.", err=True)
-            return 128 + signal.SIGINT
-    _tell(parts)
+    options = DemoOptions(root, **given)
+    try:
+        parts = asyncio.run(play(options))
+    except KeyboardInterrupt:
+        click.echo(f"Interrupted. What had finished is in {root}.", err=True)
+        return 128 + signal.SIGINT
+    tell(parts)
     return 0
 
 
-def _play(
+async def play(options: DemoOptions) -> list[Part]:
+    """Plays both halves on one host.
+
+    Raises:
+        UserError: The shop is not built, or the folder is taken.
+    """
+    tasks = load_benchmark(BENCHMARK).select(limit=options.rollouts)
+    repeat = -(-options.rollouts // max(1, len(tasks)))
+    short = [replace(task, max_steps=min(task.max_steps, RANDOM_STEPS)) for task in tasks]
+    async with contextlib.AsyncExitStack() as stack:
+        host: Host | None = None
+
+        @contextlib.asynccontextmanager
+        async def open_host(say: Callable[[str], None]) -> AsyncIterator[Host]:
+            # Opened by the first half, so that its display shows the start; closed after the second.
+            nonlocal host
+            if host is None:
+                host = await stack.enter_async_context(_new_host(options, say))
+            yield host
+
+        scripted = assign(tasks, repeat=repeat)[: options.rollouts]
+        parts = [await _half("scripted", scripted, options, open_host)]
+        random = assign(short, repeat=repeat)[: options.rollouts]
+        parts.append(await _half("random", random, options, open_host))
+    return parts
+
+
+def _new_host(options: DemoOptions, say: Callable[[str], None]) -> AbstractAsyncContextManager[Host]:
+    spare = max(2, options.workers // 4)
+    return EnvHost(
+        sites=(BENCHMARK,),
+        engine=options.engine,
+        start_mode=options.start_mode,
+        max_worlds=options.workers + spare,
+        warm=spare,
+        browser=BrowserOptions(screenshots=options.screenshots, settle=Patience(options.workers).settle),
+        progress=say,
+    )
+
+
+async def _half(
     policy: str,
-    root: Path,
-    workers: int,
-    rollouts: int,
+    assignments: list[Assignment],
+    options: DemoOptions,
     open_host: Callable[[Callable[[str], None]], AbstractAsyncContextManager[Host]],
-    screenshots: bool,
-) -> _Part:
-    tasks = load_benchmark(_BENCHMARK).select(limit=rollouts)
-    if policy == "random":
-        tasks = tuple(replace(task, max_steps=min(task.max_steps, _RANDOM_STEPS)) for task in tasks)
-    assignments = assign(tasks, repeat=-(-rollouts // max(1, len(tasks))))[:rollouts]
-    watch = Stopwatch()
-    with RunStore.create(
-        root, {"benchmark": _BENCHMARK, "policy": policy, "limit": rollouts, "seed": 0}
-    ) as store:
+) -> Part:
+    root, patience, progress = options.root / policy, Patience(options.workers), RunProgress()
+    config = {"benchmark": BENCHMARK, "policy": policy, "limit": options.rollouts, "seed": 0}
+    # All start together, so that every copy has been seen to stand beside all others.
+    line = StartingLine(load_policy(policy), progress, min(options.workers, len(assignments)))
+    with RunStore.create(root, config) as store:
         work = Rollouts(
-            title=f"{_BENCHMARK} · {policy}",
+            title=f"{BENCHMARK} · {policy}",
             assignments=assignments,
-            make_policy=load_policy(policy),
-            run=RunOptions(workers=workers),
-            env=Patience(workers).env,
+            make_policy=line,
+            run=RunOptions(workers=options.workers),
             episodes=EpisodeOptions(
-                deadlines=Patience(workers).deadlines(episode_s=None),
+                deadlines=patience.deadlines(episode_s=None),
                 policy_name=policy,
-                keep_screenshot=store.blobs.put if screenshots else None,
+                keep_screenshot=store.blobs.put if options.screenshots else None,
+                on_reset=line.check,
             ),
+            env=patience.env,
+            progress=progress,
         )
+        watch = Stopwatch()
         try:
-            asyncio.run(work.into(store, open_host))
+            await work.into(store, open_host)
         finally:
             wall = watch.seconds
             results = conclude(store, wall_s=wall, planned=len(assignments))
-    return _Part(
+    return Part(
         policy,
         results.summary,
         results.report,
-        at_once=work.progress.most_standing,
-        standing_after_s=work.progress.most_standing_after_s,
+        at_once=progress.most_standing,
+        standing_after_s=progress.most_standing_after_s,
         wall_s=wall,
     )
 
 
-def _tell(parts: list[_Part]) -> None:
+class StartingLine:
+    """Makes policies that act only once so many worlds stand, or one of them has failed to.
+
+    Args:
+        make_policy: Makes the policies that act then.
+        progress: The run's figures.
+        count: How many worlds must stand.
+    """
+
+    def __init__(self, make_policy: PolicyFactory, progress: RunProgress, count: int) -> None:
+        self._make_policy = make_policy
+        self._progress = progress
+        self._count = count
+        self._open = asyncio.Event()
+
+    def check(self) -> None:
+        """Lets all go when the count is reached, or when an episode is over already and it never will be."""
+        if self._progress.most_standing >= self._count or self._progress.finished or self._progress.retried:
+            self._open.set()
+
+    def __call__(self, task: Task, *, seed: int) -> Policy:
+        """A policy for one episode."""
+        self.check()
+        return _Waiting(self._make_policy(task, seed=seed), self._open)
+
+
+class _Waiting:
+    """A policy behind the starting line; the wait counts as queueing."""
+
+    def __init__(self, policy: Policy, opened: asyncio.Event) -> None:
+        self._policy = policy
+        self._opened = opened
+
+    async def act(self, observation: Observation) -> PolicyOutput:
+        """The policy's action, once the line is open."""
+        watch = Stopwatch()
+        await self._opened.wait()
+        queued = watch.seconds
+        output = await self._policy.act(observation)
+        return replace(output, extra={**output.extra, "queued_s": queued + output.extra.get("queued_s", 0.0)})
+
+    async def close(self) -> None:
+        """Closes the policy."""
+        await self._policy.close()
+
+
+def tell(parts: list[Part]) -> None:
+    """Prints what came of it on stdout."""
     console = data_console()
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     table.add_column("policy")
@@ -141,20 +224,22 @@ def _tell(parts: list[_Part]) -> None:
         table.add_row(
             part.policy,
             str(total.episodes),
-            figures.percent(total.success),
+            figures.plain(figures.percent(total.success)),
             str(part.at_once),
-            figures.count(part.summary.steps / part.wall_s),
-            figures.seconds(part.wall_s),
+            figures.plain(figures.count(part.summary.steps / part.wall_s)),
+            figures.plain(figures.seconds(part.wall_s)),
         )
     console.print(table)
     most = max(parts, key=lambda part: part.at_once)
     if most.at_once:
-        console.print(
-            f"{most.at_once} isolated copies of the {_BENCHMARK} stood at once, each in use by a browser of its own, "
-            f"{figures.seconds(most.standing_after_s)} after the first reset began: "
-            f"{figures.seconds(most.standing_after_s / most.at_once)} per reset, first observation included.",
-            soft_wrap=True,
+        after, each = (
+            figures.seconds(time) for time in (most.standing_after_s, most.standing_after_s / most.at_once)
         )
+        line = (
+            f"{most.at_once} isolated copies of the {BENCHMARK} stood at once, each in use by a browser of its own, "
+            f"{after} after the first reset began: {each} per reset, first observation included."
+        )
+        console.print(figures.plain(line), soft_wrap=True)
     unscored = sum(part.summary.total.unscored for part in parts)
     if unscored:
         console.print(f"{unscored} without a reward. {NOT_COUNTED}", soft_wrap=True)

@@ -217,8 +217,7 @@ def data_console() -> Console:
 
 
 def _cells(row: Row) -> list[str]:
-    return [
-        row.name,
+    shown = [
         figures.percent(row.success),
         f"{row.solved}/{row.scored}",
         str(row.unscored or ""),
@@ -226,6 +225,7 @@ def _cells(row: Row) -> list[str]:
         figures.count(row.mean_steps),
         figures.seconds(row.mean_duration_s),
     ]
+    return [row.name, *map(figures.plain, shown)]
 
 
 class Stopwatch:

@@ -92,7 +92,7 @@ def assign(tasks: Iterable[Task], *, seed: int = 0, repeat: int = 1) -> list[Ass
 
 
 def _policy_seed(task_id: str, seed: int, repeat: int) -> int:
-    digest = hashlib.sha256(f"{seed}:{repeat}:{task_id}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}:{repeat}:{task_id}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:4], "big")
 
 

@@ -65,6 +65,11 @@ def count(value: float | None) -> str:
     return text.replace(",", "\u202f")
 
 
+def plain(text: str) -> str:
+    """A figure in ASCII, for terminals and logs."""
+    return text.replace("\u202f", " ").replace(NONE, "-")
+
+
 def reward(value: float | None) -> str:
     """A reward; a dash when there is none."""
     return NONE if value is None else f"{value:.2f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"

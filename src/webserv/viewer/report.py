@@ -107,7 +107,7 @@ def _about(root: Path) -> dict[str, Any]:
 def _neighbours(
     rows: list[EpisodeLink],
 ) -> Iterable[tuple[EpisodeLink | None, EpisodeLink, EpisodeLink | None]]:
-    return zip([None, *rows[:-1]], rows, [*rows[1:], None], strict=True)
+    return zip([None, *rows], rows, [*rows[1:], None], strict=False)
 
 
 def _write(path: Path, text: str) -> None:

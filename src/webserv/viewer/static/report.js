@@ -128,11 +128,15 @@ function setUpEpisode() {
 
   const go = (relation) => document.querySelector(`.turn a[rel=${relation}]`)?.click();
   const step = (by) => {
-    const line = document.querySelector(".bar").offsetHeight + 24;
-    const tops = cards.map((card) => card.getBoundingClientRect().top - line);
-    const target = by > 0 ? tops.findIndex((top) => top > 2) : tops.findLastIndex((top) => top < -2);
-    if (target >= 0) { cards[target].scrollIntoView(); cards[target].focus({ preventScroll: true }); }
-    else if (by < 0) scrollTo(0, 0);
+    // From the card that was stepped to last; else from the first that is in sight.
+    const line = document.querySelector(".bar").offsetHeight + 2;
+    const seen = cards.findIndex((card) => card.getBoundingClientRect().bottom > line);
+    const fresh = seen >= 0 && cards[seen].getBoundingClientRect().top > line;
+    const focused = cards.indexOf(document.activeElement);
+    const from = focused >= 0 ? focused : fresh && by > 0 ? seen - 1 : seen;
+    const target = cards[Math.min(from + by, cards.length - 1)];
+    if (target) { target.scrollIntoView(); target.focus({ preventScroll: true }); }
+    else { document.activeElement.blur(); scrollTo(0, 0); }
   };
   const openAll = () => {
     const texts = [...document.querySelectorAll("details.text")];

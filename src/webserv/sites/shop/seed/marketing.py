@@ -21,6 +21,7 @@ Product = get_model("catalogue", "Product")
 Range = get_model("offer", "Range")
 Review = get_model("reviews", "ProductReview")
 
+MULTI = "Multi-use"
 _GOOD = (
     ("Exactly what I hoped for", "It does what it should and feels solid. I would buy it again."),
     ("Great value", "Better made than others I have tried, and it cost less. Delivery took three days."),
@@ -83,10 +84,10 @@ def make_offers(goods: Goods) -> Any:
     )
     for name, code, where, benefit, days, usage in (
         ("Welcome", "WELCOME10", everything, ("Percentage", 10), ("2025-05-01", "2026-12-31"), "Once per customer"),
-        ("Free shipping", "FREESHIP", everything, ("Shipping percentage", 100), ("2026-01-01", "2026-03-31"), "Multi-use"),
+        ("Free shipping", "FREESHIP", everything, ("Shipping percentage", 100), ("2026-01-01", "2026-03-31"), MULTI),
         ("VIP thank you", "VIP20", everything, ("Percentage", 20), ("2026-02-20", "2026-03-20"), "Single use"),
-        ("Summer sale", "SUMMER25", everything, ("Percentage", 25), ("2025-07-01", "2025-08-31"), "Multi-use"),
-        ("Spring preview", "SPRING15", ranges["Garden"], ("Percentage", 15), ("2026-03-20", "2026-05-31"), "Multi-use"),
+        ("Summer sale", "SUMMER25", everything, ("Percentage", 25), ("2025-07-01", "2025-08-31"), MULTI),
+        ("Spring preview", "SPRING15", ranges["Garden"], ("Percentage", 15), ("2026-03-20", "2026-05-31"), MULTI),
     ):  # fmt: skip
         make_voucher(name, code, where, benefit, days, usage=usage)
     make_voucher(
@@ -133,7 +134,7 @@ def make_voucher(
     benefit: tuple[str, int | None],
     days: tuple[str, str],
     *,
-    usage: str = "Multi-use",
+    usage: str = MULTI,
     condition: tuple[str, int] = ("Count", 1),
 ) -> Any:
     """Makes a voucher with an offer of its own."""

@@ -82,7 +82,7 @@ def make_orders(rng: random.Random, people: People, goods: Goods, voucher: Any) 
 
 def _draft(rng: random.Random, people: People) -> list[_Draft]:
     moments = sorted(
-        clock.START - timedelta(days=FIRST_DAY * rng.random() ** 1.15, minutes=20 + rng.randrange(600))
+        clock.START - timedelta(days=FIRST_DAY * rng.random() ** 1.5, minutes=20 + rng.randrange(600))
         for _ in range(COUNT)
     )
     drafts = []

@@ -5,7 +5,7 @@ from oscar.core.loading import get_model
 
 
 def with_cards(queryset):
-    """Adds to a product queryset what `oscar/catalogue/partials/product.html` reads: price, stock, picture, variants."""
+    """Adds to a product queryset what `catalogue/partials/product.html` reads: price, stock, picture, variants."""
     product, option = get_model("catalogue", "Product"), get_model("catalogue", "Option")
     children = product.objects.public().order_by("pk").prefetch_related("stockrecords")
     return (

@@ -6,6 +6,17 @@ from django_tables2 import Column
 from oscar.apps.dashboard.catalogue import tables
 from oscar.core.thumbnails import get_thumbnailer
 
+_ACTIONS = """
+<div class="btn-toolbar"><div class="dropdown">
+<button class="btn btn-secondary dropdown-toggle" type="button" data-toggle="dropdown" aria-haspopup="true"
+ aria-expanded="false">Actions</button>
+<div class="dropdown-menu dropdown-menu-right">
+<a class="dropdown-item" href="{}">Edit</a>
+<a class="dropdown-item" href="{}">View on site</a>
+<a class="dropdown-item" href="{}">Delete</a>
+</div></div></div>
+"""
+
 
 class ProductTable(tables.ProductTable):
     checkbox = Column(verbose_name="", accessor="pk", orderable=False)
@@ -24,7 +35,8 @@ class ProductTable(tables.ProductTable):
 
     def render_checkbox(self, record):
         return format_html(
-            '<input type="checkbox" name="selected_product" class="selected_product" value="{}" aria-label="Select {}">',
+            '<input type="checkbox" name="selected_product" class="selected_product" value="{}" '
+            'aria-label="Select {}">',
             record.pk,
             record.get_title(),
         )
@@ -52,11 +64,7 @@ class ProductTable(tables.ProductTable):
 
     def render_actions(self, record):
         return format_html(
-            '<div class="btn-toolbar"><div class="dropdown"><button class="btn btn-secondary dropdown-toggle" type="button"'
-            ' data-toggle="dropdown" aria-haspopup="true" aria-expanded="false">Actions</button>'
-            '<div class="dropdown-menu dropdown-menu-right">'
-            '<a class="dropdown-item" href="{}">Edit</a><a class="dropdown-item" href="{}">View on site</a>'
-            '<a class="dropdown-item" href="{}">Delete</a></div></div></div>',
+            _ACTIONS,
             self._edit_url(record),
             record.get_absolute_url(),
             reverse("dashboard:catalogue-product-delete", args=[record.pk]),

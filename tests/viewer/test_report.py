@@ -219,6 +219,7 @@ async def test_keys_go_through_steps_and_episodes(tmp_path, page):
     await make_run(tmp_path / "run", count=3)
     await page.goto(write_report(tmp_path / "run").as_uri())
     await page.click("text=fake/walk-v1:1")
+    await page.wait_for_url("**/fake-walk-v1-1-*")
     for _ in range(2):
         await page.keyboard.press("j")
     assert await page.evaluate("document.activeElement.id") == "step-2"

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 from webserv.browser.fleet import BrowserFleet
 from webserv.browser.session import BrowserSession
 from webserv.errors import BrowserFailed, EnvFailure, EvaluatorFailed, InvalidTask, UserError, WorldFailed
-from webserv.server.world import World, query_sqlite
+from webserv.server.world import Clone, World, query_sqlite
 from webserv.tasks.task import Task
 from webserv.types import Cookie, Failure, FailureKind, Observation, Score, StepResult
 
@@ -260,7 +260,7 @@ class FrozenEnd:
         """Opens a page of its own and returns its text."""
         return await self._session.visit(url)
 
-    def _clone(self, site: str) -> Any:
+    def _clone(self, site: str) -> Clone:
         try:
             return self._world.sites[site]
         except KeyError:

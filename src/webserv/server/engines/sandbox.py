@@ -122,7 +122,9 @@ def fixed_environment(snapshot: Snapshot, owner: str, data: str) -> dict[str, st
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        "MALLOC_ARENA_MAX": "2",
+        # One arena: request threads reuse what the zygote's heap has free, instead of each touching pages of its own
+        # (measured on the shop: 28 instead of 32 MB written by a clone after five pages).
+        "MALLOC_ARENA_MAX": "1",
         "SITE_DATA": data,
         "SITE_IMAGE": str(snapshot.image),
         OWNER_VARIABLE: owner,

@@ -4,6 +4,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,22 @@ async def test_doing_nothing_scores_zero_on_every_task(benchmark, shop_snapshot)
             scores = [(await check.evaluate(state)).value for check in task.evaluators]
             assert 0.0 in scores, task.id
             assert scores[-1] == 1.0, f"{task.id}: the guard fails although nothing changed"
+
+
+def test_the_documentation_lists_every_template_with_its_tags_and_budget():
+    page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text(encoding="utf-8")
+    rows = {
+        line.split(" | ")[0][3:-1]: line.split(" | ")
+        for line in page.splitlines()
+        if line.startswith("| `shop/")
+    }
+    assert rows.keys() == {template.id for template in TEMPLATES}
+    assert f"{len(TEMPLATES)} templates with five instances each" in page
+    for template in TEMPLATES:
+        *_, login, tags, budget = rows[template.id]
+        assert login == (template.login.get("shop") or "none")
+        assert tags == ", ".join(template.tags[1:])
+        assert budget == f"{template.max_steps} |"
 
 
 def test_all_areas_can_be_read(shop_snapshot):

@@ -58,6 +58,18 @@ async def test_a_label_is_not_said_twice_but_its_links_stay(see: See) -> None:
     assert await see(html) == '[i_accept_the_terms] checkbox "I accept the terms" [terms] link "terms"'
 
 
+async def test_a_widget_in_the_place_of_a_hidden_select_has_its_label(see: See) -> None:
+    html = """<label for=s>Usage</label>
+        <select id=s style="position:absolute;clip:rect(0 0 0 0);width:1px;height:1px"><option>Once</select>
+        <span><span role=combobox tabindex=0 aria-labelledby=v><span id=v>Once per customer</span></span></span>"""
+    assert await see(html) == '[usage] combobox "Usage" = "Once per customer"'
+
+
+async def test_the_label_of_a_control_that_cannot_be_seen_is_text(see: See) -> None:
+    html = "<label for=i>Plain</label><input id=i style='position:absolute;left:-9999px'>"
+    assert await see(html) == "Plain"
+
+
 async def test_selects_list_options_once_and_show_the_choice(open_page: OpenPage, see: See) -> None:
     html = """<label>Size <select multiple size=3><option selected>S<option>M<option selected>L</select></label>
         <label>Fruit <select><optgroup label=Red><option>Cherry</optgroup><option value=p>Pear</select></label>"""

@@ -18,9 +18,7 @@ function describe(element) {
 
 // The box that stands for the element: its own, its label's, or that of a descendant when it has none.
 function standIn(element) {
-  const own = getComputedStyle(element);
-  const seen = isRendered(element) && hasBox(element) && own.opacity !== "0" && !isClippedAway(own, element.getBoundingClientRect());
-  if (seen) return element;
+  if (canBeSeen(element)) return element;
   const label = visibleLabel(element);
   if (label) return label;
   if (isRendered(element) && hasBox(element)) return element;

@@ -16,6 +16,7 @@ const REGION_ROLES = new Set([
 const NAMED_ONLY = new Set(["form", "region", "group", "radiogroup", "figure", "toolbar", "tablist", "menu", "listbox"]);
 const TABLE_ROLES = { table: "tb", grid: "tb", treegrid: "tb", row: "tr", cell: "td", gridcell: "td", columnheader: "td", rowheader: "td" };
 const VALUE_ROLES = new Set(["textbox", "searchbox", "spinbutton", "combobox", "slider", "password", "date", "datetime", "month", "week", "time", "color", "file"]);
+let actionOfForm = new WeakMap(); // one pass long
 const LEAF_NAME_LIMIT = 160;
 const VALUE_LIMIT = 4000;
 
@@ -67,6 +68,7 @@ function valueOf(element, role) {
   }
   if (tag === "textarea") return element.value.slice(0, VALUE_LIMIT);
   if (isEditingHost(element)) return element.innerText.trim().slice(0, VALUE_LIMIT);
+  if (replacedSelect(element, role)) return clean(textOf(element, 0)).trim();
   if (role === "slider" || role === "spinbutton") {
     return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
   }
@@ -84,11 +86,22 @@ function targetOf(element) {
   const form = element.form;
   const field = `${element.getAttribute("name") || ""}#${element.type || ""}`;
   if (form) {
-    const action = form.getAttribute("action") ? new URL(form.getAttribute("action"), document.baseURI).href : location.pathname;
+    const action = actionOf(form);
     const value = TOGGLE_TYPES.has(element.type) || element.localName === "button" ? element.value : "";
     return `${action}#${field}#${value}`;
   }
   return `${here}#${field}#${element.id}`;
+}
+
+// Not `form.action`, which a field named "action" hides.
+function actionOf(form) {
+  let action = actionOfForm.get(form);
+  if (action === undefined) {
+    const written = form.getAttribute("action");
+    action = written && URL.canParse(written, document.baseURI) ? new URL(written, document.baseURI).href : location.pathname;
+    actionOfForm.set(form, action);
+  }
+  return action;
 }
 
 // Navigation, header and footer are the same on every page of a site; what else a script button does is its page's.
@@ -124,7 +137,7 @@ class Walk {
   }
 
   text(data, context, out) {
-    if (context.pre && data.includes("\n")) {
+    if (data.includes("\n") && context.style && context.style.whiteSpaceCollapse.startsWith("preserve")) {
       const lines = data.replace(/[\u200b\ufeff\u00ad]/g, "").split(/\r?\n/);
       lines.forEach((line, index) => {
         if (index) out.push({ t: "br" });
@@ -169,20 +182,22 @@ class Walk {
 
   // The context of an element's content; null when nothing of it can be seen.
   enter(element, style, context) {
-    let hidden = style.visibility !== "visible";
     if (style.display !== "contents") {
-      if (style.opacity === "0") return null;
-      const box = element.getBoundingClientRect();
-      if (isClippedAway(style, box)) return null;
-      if ((box.height === 0 || box.width === 0) && style.overflowX !== "visible" && style.display !== "inline") {
-        if (element.localName !== "body" && element.localName !== "html") return null;
+      if (style.opacity === "0" || style.contentVisibility === "hidden") return null;
+      const clips = style.overflowX !== "visible";
+      const position = style.position;
+      // Boxes are only measured where they can matter: most elements neither clip nor leave the flow.
+      if (clips || position === "absolute" || position === "fixed") {
+        const box = element.getBoundingClientRect();
+        if (isClippedAway(style, box)) return null;
+        const flat = box.height === 0 || box.width === 0;
+        if (flat && clips && style.display !== "inline" && element !== document.body) return null;
       }
-      if (style.contentVisibility === "hidden") return null;
     }
     return {
-      hidden,
+      hidden: style.visibility !== "visible",
       mute: context.mute,
-      pre: style.whiteSpaceCollapse ? style.whiteSpaceCollapse.startsWith("preserve") : style.whiteSpace.startsWith("pre"),
+      style,
       pointer: style.cursor === "pointer",
       pointerAround: context.pointer || context.actionable,
       actionable: context.actionable,
@@ -302,7 +317,9 @@ class Walk {
   isStated(label) {
     const control = label.control;
     if (!control || control.type === "hidden") return false;
-    if (!visibleLabel(control) && !(isRendered(control) && hasBox(control))) return false;
+    const widget = control.localName === "select" && control.nextElementSibling?.querySelector("[role=combobox]");
+    if (widget && replacedSelect(widget, "combobox") === control) return true;
+    if (!visibleLabel(control) && !canBeSeen(control)) return false;
     return nameOf(control, roleOf(control))[1] === "label" && clean(label.textContent).length < NAME_LIMIT;
   }
 
@@ -325,7 +342,7 @@ class Walk {
     if (!name) record.f = element.getAttribute("name") || element.id || "";
     if (!VALUE_ROLES.has(role) && !["select", "textarea", "input"].includes(element.localName)) {
       const inner = [];
-      const nested = { ...context, mute: false, hidden: false, pre: false, actionable: true };
+      const nested = { ...context, mute: false, hidden: false, actionable: true };
       this.children(element, nested, inner);
       if (role === "link" && inner.some((item) => item.t === "im") && !flatten(inner, true).text.trim()) record.i = 1;
       if (this.saysMore(inner, name, source, record)) record.c = inner;
@@ -446,9 +463,10 @@ function findOverlay() {
 }
 
 function collect(options) {
+  actionOfForm = new WeakMap();
   const walk = new Walk(options);
   const out = [];
-  const context = { hidden: false, mute: false, pre: false, pointer: false, pointerAround: false, actionable: false };
+  const context = { hidden: false, mute: false, style: null, pointer: false, pointerAround: false, actionable: false };
   if (document.body) walk.node(document.body, context, out);
   return JSON.stringify({ url: location.href, title: clean(document.title).trim(), page: out, over: walk.over, cut: walk.cut, gone: newlyGone() });
 }

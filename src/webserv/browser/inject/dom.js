@@ -65,6 +65,12 @@ function isClippedAway(style, box) {
   return (box.width > 0 || box.height > 0) && (box.right + scrollX <= 0 || box.bottom + scrollY <= 0);
 }
 
+function canBeSeen(element) {
+  if (!isRendered(element) || !hasBox(element)) return false;
+  const style = getComputedStyle(element);
+  return style.opacity !== "0" && !isClippedAway(style, element.getBoundingClientRect());
+}
+
 // A checkbox, radio button or file field that its own styling hides is used through its label.
 function visibleLabel(element) {
   if (element.localName !== "input" || !TOGGLE_TYPES.has(element.type)) return null;

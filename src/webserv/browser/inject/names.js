@@ -99,6 +99,16 @@ function labelText(element) {
   return parts.join(" ");
 }
 
+// Drop-down libraries hide the native select and put a widget behind it; its label then names the widget.
+function replacedSelect(element, role) {
+  if (role !== "combobox" || element.localName === "input") return null;
+  for (let at = element, i = 0; at && i < 4; at = at.parentElement, i += 1) {
+    const before = at.previousElementSibling;
+    if (before && before.localName === "select") return canBeSeen(before) ? null : before;
+  }
+  return null;
+}
+
 function iconHint(element) {
   const marked = [element, ...element.querySelectorAll("*")].slice(0, 12);
   for (const part of marked) {
@@ -113,7 +123,10 @@ function iconHint(element) {
 // Returns [name, where it came from]: "label" tells the walk that the label's text is already said.
 function nameOf(element, role) {
   const pick = (text) => clean(text).trim();
-  let name = pick(referencedText(element, "aria-labelledby"));
+  const replaced = replacedSelect(element, role);
+  let name = replaced ? pick(replaced.getAttribute("aria-label") || labelText(replaced)) : "";
+  if (name) return [cut(name), "label"];
+  name = pick(referencedText(element, "aria-labelledby"));
   if (name) return [cut(name), "labelledby"];
   name = pick(element.getAttribute("aria-label") || "");
   if (name) return [cut(name), "aria"];

@@ -35,11 +35,15 @@ async def test_a_guard_fails_when_anything_else_changed(end_state, database):
 
 
 async def test_several_guards_at_once_name_only_what_changed(end_state, database):
-    guard = AllUnchanged("shop", (("prices", "SELECT id, price FROM stock"), ("counts", "SELECT id, count FROM stock")))
+    guard = AllUnchanged(
+        "shop", (("prices", "SELECT id, price FROM stock"), ("counts", "SELECT id, count FROM stock"))
+    )
     start = database(START)
     changed = end_state(start=start, end=database(START + "UPDATE stock SET count = 0 WHERE id = 1"))
     assert (await guard.evaluate(end_state(start=start, end=start))).evidence == ("ok: nothing else changed",)
-    assert (await guard.evaluate(changed)).evidence == ("FAILED: counts changed: gone [(1, 5)], new [(1, 0)]",)
+    assert (await guard.evaluate(changed)).evidence == (
+        "FAILED: counts changed: gone [(1, 5)], new [(1, 0)]",
+    )
 
 
 async def test_a_wrong_statement_is_a_failure_and_no_score(end_state, database):

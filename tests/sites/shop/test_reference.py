@@ -15,7 +15,7 @@ footer: [about] link "About us"
 """
 STOCK = """\
 | Partner | SKU | Num in stock | Low stock threshold | Price |
-| [partner] combobox "Harbor" | [sku] textbox = "HA-1" | [stock] textbox = "36" | [low] textbox = "5" | [price] textbox = "9" |
+| [partner] combobox | [sku] textbox = "HA-1" | [stock] textbox = "36" | [low] textbox = "5" | [price] textbox = "9" |
 """
 SELECTS = """\
 [state] combobox "Pending" collapsed

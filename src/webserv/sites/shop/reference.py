@@ -194,13 +194,15 @@ def choose_dressed(obs: Observation, label: str, shown: str, option: str) -> Ste
         shown: What it shows before; may be empty.
         option: The option's label.
     """
-    found = find_all(obs, "select|combobox|listbox", label)
-    if not found:
-        dressed = find_all(obs, "combobox")
-        found = [element for element in dressed if element.name.strip().lower() == shown.lower()]
-    if not found:
+    labelled = find_all(obs, "select|combobox|listbox", label)
+    dressed = [
+        element
+        for element in find_all(obs, "combobox")
+        if shown.lower() in (element.name.strip().lower(), (element.value or "").strip().lower())
+    ]
+    if not labelled and not dressed:
         raise ScriptStuck(f"No select {label!r} that shows {shown!r} at {obs.url}.")
-    return (yield from choose_in(found[-1], option))
+    return (yield from choose_in(labelled[0] if labelled else dressed[-1], option))
 
 
 def choose_in(element: Element, option: str) -> Steps:

@@ -6,7 +6,8 @@ source "$(dirname "$0")/common.sh"
 
 have() { command -v "$1" >/dev/null 2>&1; }
 have_package() { [[ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null)" == ii* ]]; }
-have_library() { ldconfig -p 2>/dev/null | grep -qF "$1"; }
+# Not grep -q: it stops reading at the first hit, and under pipefail the writer's SIGPIPE would count as "no".
+have_library() { ldconfig -p 2>/dev/null | grep -F "$1" >/dev/null; }
 have_venv() {
   local python
   python="$(find_python)"
@@ -72,7 +73,7 @@ apt() {
   ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
     apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
 }
-candidate() { apt-cache policy "$1" 2>/dev/null | grep -q '^ *Candidate: [^(]'; }
+candidate() { apt-cache policy "$1" 2>/dev/null | grep '^ *Candidate: [^(]' >/dev/null; }
 
 say "Updating the package lists"
 apt update || { say "apt-get update failed; once more"; apt update; } ||

@@ -19,8 +19,8 @@ FRAMEWORKS = {
 }  # fmt: skip
 """Frameworks that only `integrations`, `training` and the sites' own environments may import."""
 
-# `env` wires the halves together; `doctor` examines a host for both and uses neither's worlds nor sessions.
-KNOW_BOTH_HALVES = {"env.py", "env_host.py", "cli/doctor.py"}
+KNOW_BOTH_HALVES = {"env.py", "env_host.py"}
+"""Below the command line, which hands options of both halves on to them."""
 
 STDLIB_ONLY = ("server/_linux/", "server/start_modes/preloader.py")
 """Runs inside a site's own Python environment, where nothing of ours is installed."""
@@ -89,7 +89,11 @@ def test_server_and_browser_never_import_each_other():
 
 def test_only_the_env_knows_both_halves():
     both = {
-        _name(path) for path in _modules() if _uses(path, "webserv.server") and _uses(path, "webserv.browser")
+        _name(path)
+        for path in _modules()
+        if not _name(path).startswith("cli/")
+        and _uses(path, "webserv.server")
+        and _uses(path, "webserv.browser")
     }
 
     assert both <= KNOW_BOTH_HALVES

@@ -114,6 +114,16 @@ def test_a_library_that_is_missing_is_installed(machine):
     assert machine.calls == ["apt-get update", "apt-get install libatomic1"]
 
 
+def test_a_long_answer_is_read_to_its_end(machine):
+    # A reader that stops early ends the writer by SIGPIPE, which under pipefail looks like a "no".
+    machine.add("ldconfig", "echo '  libatomic.so.1 => x'; seq 100000")
+    (machine.bin / "seq").symlink_to(shutil.which("seq"))
+
+    machine.run("system_packages.sh")
+
+    assert machine.calls == []
+
+
 def test_an_update_that_fails_is_tried_once_more(without):
     machine = without("bwrap")
     machine.add("apt-get", f'{SAY}; case "$*" in *update*) [ "$(grep -c update "$CALLS")" -gt 1 ];; esac')

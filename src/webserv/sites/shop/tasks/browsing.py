@@ -11,8 +11,9 @@ from webserv.sites.shop.evaluators import nothing_else
 from webserv.sites.shop.tasks.database import Category, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
 from webserv.tasks.evaluators.answer import AnswerMoney, AnswerNames, AnswerNumber
+from webserv.tasks.evaluators.page import PageText
 from webserv.tasks.evaluators.url import FinalUrl
-from webserv.tasks.scripting import act, cells, finish, first_match, script
+from webserv.tasks.scripting import act, cells, click, finish, first_match, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
 from webserv.types import Observation
@@ -78,6 +79,64 @@ def _open_by_price(obs: Observation, category: Category, rank: int) -> Script:
     obs = yield from way.sort_by(obs, DEAREST_FIRST)
     title = way.products_shown(obs)[rank][0]
     yield from act(f'click("{way.product_link(obs, title).id}")')
+    yield from finish()
+
+
+_ORDERS = {
+    CHEAPEST_FIRST: ("price-asc", "the cheapest first"),
+    DEAREST_FIRST: ("price-desc", "the most expensive first"),
+    "Customer rating": ("rating", "the best rated first"),
+    "Title A to Z": ("title-asc", "in alphabetical order"),
+    "Newest": ("newest", "the newest first"),
+}
+
+
+def show_sorted(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """A category's products in some order; the near miss sorts them in another."""
+    labels = list(_ORDERS)
+    for number, category in enumerate(shuffled(rng, shop.categories)):
+        label, other = labels[number % len(labels)], labels[(number + 1) % len(labels)]
+        key, wording = _ORDERS[label]
+        url = f"{way.HOME}catalogue/category/{category.path}_{category.id}/?sort_by={key}"
+        yield Draft(
+            f"Show me the products of the category {category.name} ({category.parent}), {wording}.",
+            (
+                FinalUrl(url, "includes"),
+                PageText((category.name, category.products[0].title)),
+                nothing_else(),
+            ),
+            script(_show_sorted, category, label),
+            script(_show_sorted, category, other),
+            {"category": category.name, "order": label},
+        )
+
+
+def _show_sorted(obs: Observation, category: Category, order: str) -> Script:
+    obs = yield from way.open_category(obs, category.parent, category.name)
+    yield from way.sort_by(obs, order)
+    yield from finish()
+
+
+def open_reviews(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """The page with all reviews of a product; the near miss stays on the product's page, which shows three."""
+    for product in shuffled(rng, (product for product in shop.products if product.reviews > 3)):
+        url = f"{way.HOME}catalogue/{product.slug}_{product.id}/reviews/"
+        titles = tuple(
+            dict.fromkeys(r.title for r in shop.reviews if r.product == product.id and r.status == 1)
+        )
+        yield Draft(
+            f"Open the page that shows all customer reviews of the {product.title}.",
+            (FinalUrl(url, "ignore"), PageText((product.title, *titles)), nothing_else()),
+            script(_open_reviews, product, all_of_them=True),
+            script(_open_reviews, product, all_of_them=False),
+            {"product": product.title},
+        )
+
+
+def _open_reviews(obs: Observation, product: Product, *, all_of_them: bool) -> Script:
+    obs = yield from way.open_product(obs, product.title)
+    if all_of_them:
+        yield from click(obs, "link", "See all reviews")
     yield from finish()
 
 
@@ -220,6 +279,8 @@ TEMPLATES = (
     storefront("find-cheapest-v1", find_cheapest, tags=("read", "compare"), steps=20, login=""),
     storefront("find-dearest-v1", find_dearest, tags=("read", "compare"), steps=20, login=""),
     storefront("open-dearest-v1", open_dearest, tags=("navigate", "compare"), steps=20, login=""),
+    storefront("show-sorted-v1", show_sorted, tags=("navigate",), steps=15, login=""),
+    storefront("open-reviews-v1", open_reviews, tags=("navigate", "review"), steps=15, login=""),
     storefront("count-below-v1", count_below, tags=("read", "count"), steps=20, login=""),
     storefront("look-up-price-v1", look_up_price, tags=("read",), steps=15, login=""),
     storefront("count-available-v1", count_available, tags=("read",), steps=15, login=""),

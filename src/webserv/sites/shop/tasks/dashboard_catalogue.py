@@ -9,10 +9,12 @@ from decimal import Decimal
 
 from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else, rows
+from webserv.sites.shop.reference import HOME
 from webserv.sites.shop.tasks.database import Category, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
 from webserv.tasks.evaluators.answer import AnswerNames, AnswerNumber
 from webserv.tasks.evaluators.database import AllUnchanged
+from webserv.tasks.evaluators.page import PageText
 from webserv.tasks.scripting import click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
@@ -56,6 +58,7 @@ def set_price(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                         product.id,
                         expected=((price, product.in_stock, product.sku),),
                     ),
+                    PageText((product.title, f"${price:.2f}"), url=_page_of(product)),
                     _only(product),
                 ),
                 script(_edit_stock, product, "Price", f"{price:.2f}"),
@@ -145,7 +148,11 @@ def _edit_product(obs: Observation, product: Product, field: str, value: str) ->
 
 def hide_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """A product is taken off the storefront; the near miss stops its discounts instead."""
-    for product, _ in _neighbours(shop, rng):
+    for category in shuffled(rng, shop.categories):
+        product = rng.choice(category.products)
+        if sum(product.title in title for title in shop.titles) > 1:
+            continue  # the category's page would show its title within another one
+        page = f"{HOME}catalogue/category/{category.path}_{category.id}/"
         yield Draft(
             f"Customers must not see the {product.title} any more: make it non-public, but do not delete it.",
             (
@@ -155,6 +162,7 @@ def hide_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     product.id,
                     expected=((0, product.title, product.upc, 1),),
                 ),
+                PageText(excludes=(product.title,), url=page),
                 nothing_else(products=f"id != {product.id}"),
             ),
             script(_uncheck, product, "Is public"),
@@ -378,6 +386,10 @@ def _create_product(obs: Observation, new: _NewProduct, category: Category, part
         obs = yield from way.fill_stock(obs, "Price", new.price)
     yield from click(obs, "button", "Save")
     yield from finish()
+
+
+def _page_of(product: Product) -> str:
+    return f"{HOME}catalogue/{product.slug}_{product.id}/"
 
 
 def _only(product: Product) -> AllUnchanged:

@@ -163,7 +163,7 @@ def set_status(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 def _set_status(obs: Observation, order: Order, status: str) -> Script:
     obs = yield from way.dashboard_order(obs, order.number)
     first = _NEXT[order.status][0]
-    obs = yield from way.choose_dressed(obs, "New status", first, status)
+    obs = yield from way.choose_dressed(obs, "New order status", first, status)
     yield from click(obs, "button", "Change status")
     yield from finish()
 

@@ -38,6 +38,8 @@ class Category:
     name: str
     parent: str
     """Name of the department above it."""
+    path: str
+    """Slugs of the department and the category, as its URL has them."""
     products: tuple[Product, ...]
 
 
@@ -169,10 +171,13 @@ class ShopDatabase:
     def categories(self) -> tuple[Category, ...]:
         """Leaf categories that hold only products without variants, by path."""
         plain = {product.id: product for product in self.products}
-        names = dict(self.query("SELECT path, name FROM catalogue_category"))
+        above = {
+            path: (name, slug)
+            for path, name, slug in self.query("SELECT path, name, slug FROM catalogue_category")
+        }
         found = []
-        for id_, path, name in self.query(
-            "SELECT id, path, name FROM catalogue_category WHERE numchild = 0 AND is_public ORDER BY path"
+        for id_, path, name, slug in self.query(
+            "SELECT id, path, name, slug FROM catalogue_category WHERE numchild = 0 AND is_public ORDER BY path"
         ):
             ids = [
                 product
@@ -183,9 +188,9 @@ class ShopDatabase:
                 )
             ]
             if ids and all(product in plain for product in ids):
-                found.append(
-                    Category(id_, name, names.get(path[:-4], ""), tuple(plain[product] for product in ids))
-                )
+                parent, parent_slug = above.get(path[:-4], ("", ""))
+                slugs = f"{parent_slug}/{slug}".strip("/")
+                found.append(Category(id_, name, parent, slugs, tuple(plain[product] for product in ids)))
         return tuple(found)
 
     @cached_property

@@ -195,14 +195,14 @@ def choose_dressed(obs: Observation, label: str, shown: str, option: str) -> Ste
         option: The option's label.
     """
     labelled = find_all(obs, "select|combobox|listbox", label)
-    dressed = [
-        element
-        for element in find_all(obs, "combobox")
-        if shown.lower() in (element.name.strip().lower(), (element.value or "").strip().lower())
-    ]
+    dressed = [element for element in find_all(obs, "combobox") if shown.lower() in _shows(element)]
     if not labelled and not dressed:
         raise ScriptStuck(f"No select {label!r} that shows {shown!r} at {obs.url}.")
     return (yield from choose_in(labelled[0] if labelled else dressed[-1], option))
+
+
+def _shows(element: Element) -> tuple[str, str]:
+    return element.name.strip().lower(), (element.value or "").strip().lower()
 
 
 def choose_in(element: Element, option: str) -> Steps:

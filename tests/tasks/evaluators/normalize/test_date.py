@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webserv.tasks.evaluators.normalize.date import find_dates, parse_date
+from webserv.tasks.evaluators.normalize.date import find_dates, parse_date, without_dates
 
 FORMS = ["%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%b %d %Y", "%d %b. %Y", "%Y/%m/%d", "It was on %A, %d %B %Y."]
 
@@ -36,3 +36,15 @@ def test_no_date_several_dates_and_impossible_ones_are_not(text):
 @given(st.text())
 def test_any_text_can_be_read(text):
     find_dates(text)
+
+
+def test_dates_are_blanked_out_and_nothing_else():
+    assert without_dates("7 on 2026-01-05, 8 on March 2nd, 2026 and 31.12.2025").split() == [
+        "7",
+        "on",
+        ",",
+        "8",
+        "on",
+        "and",
+    ]
+    assert without_dates("May 12 orders") == "may 12 orders"

@@ -25,6 +25,7 @@ from webserv.tasks.evaluators.normalize.number import find_numbers, parse_number
         ("5 (five)", "5"),
         ("#100023", "100023"),
         ("5, that is 5 orders", "5"),
+        ("7 orders from 2026-01-05 to March 2nd, 2026", "7"),
         ("\uff11\uff12", "12"),
     ],
 )

@@ -44,6 +44,14 @@ def parse_date(text: str) -> datetime.date | None:
     return dates.pop() if len(dates) == 1 else None
 
 
+def without_dates(text: str) -> str:
+    """Returns folded `text` with its dates blanked out, so that other numbers can be told from theirs."""
+    folded = fold(text)
+    for pattern in (*_PATTERNS, _NUMERIC):
+        folded = pattern.sub(" ", folded)
+    return folded
+
+
 def _date(year: int, month: int, day: int) -> datetime.date | None:
     try:
         return datetime.date(year, month, day)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
+from webserv.tasks.evaluators.normalize.date import without_dates
 from webserv.tasks.evaluators.normalize.text import fold, without_phrases
 
 # A run of digits and separators. Glued to a letter before it, it is part of a code: "A12", but not "USD12".
@@ -68,10 +69,10 @@ def parse_number(text: str, *, ignore: Sequence[str] = ()) -> Decimal | None:
 
     Args:
         text: For instance an answer.
-        ignore: Phrases of the question that an answer may repeat ("in March 2026"). They are left out
-            of account unless nothing would be left.
+        ignore: Phrases of the question that an answer may repeat ("in March 2026"). They and whole dates are left
+            out of account unless nothing would be left.
     """
-    numbers = find_numbers(without_phrases(text, ignore)) or find_numbers(text)
+    numbers = find_numbers(without_dates(without_phrases(text, ignore))) or find_numbers(text)
     if not numbers or None in numbers or len(set(numbers)) > 1:
         return None
     return numbers[0]

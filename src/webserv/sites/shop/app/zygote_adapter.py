@@ -56,8 +56,7 @@ def warm(app):
 
 
 def freeze():
-    """Closes what must not be shared over a fork."""
-    _close_search()
+    """Closes what must not be shared over a fork: the database. Whoosh's index lies in memory and may be."""
     _close_database()
 
 
@@ -69,8 +68,7 @@ def adopt(data_dir):
     _close_database()
     _set_database(str(data / "shop.sqlite3"))
     settings.MEDIA_ROOT = str(data / "media")
-    settings.HAYSTACK_CONNECTIONS["default"]["PATH"] = str(data / "search")
-    _close_search()
+    _move_search(str(data / "search"))
     # The same in every clone, so that episodes repeat; tokens and keys come from `secrets`, which needs no seed.
     # Not the seed's own number: Whoosh names segments at random, and the snapshot's segment has its first draw.
     random.seed(20260303)
@@ -143,9 +141,10 @@ def _close_database():
     connections.close_all()
 
 
-def _close_search():
-    """Makes Whoosh open its index anew, from the path that the settings name."""
+def _move_search(path):
+    """Lets Whoosh use the index at `path`; at the path that the parent had open, it stays open."""
     from django.conf import settings
     from haystack import connections
 
-    connections["default"].get_backend().reopen(settings.HAYSTACK_CONNECTIONS["default"]["PATH"])
+    settings.HAYSTACK_CONNECTIONS["default"]["PATH"] = path
+    connections["default"].get_backend().move(path)

@@ -1,5 +1,7 @@
 """The project's own app."""
 
+from types import SimpleNamespace
+
 from django.apps import AppConfig
 
 
@@ -7,6 +9,7 @@ class ShopSiteConfig(AppConfig):
     name = "shopsite"
 
     def ready(self):
+        import haystack
         from oscar.apps.analytics import receivers
         from oscar.apps.catalogue.signals import product_viewed
         from oscar.apps.search.signals import user_search
@@ -15,3 +18,6 @@ class ShopSiteConfig(AppConfig):
         # and evaluators compare databases.
         product_viewed.disconnect(receivers.receive_product_view)
         user_search.disconnect(receivers.receive_product_search)
+        # One search engine for all threads: Haystack's own one per thread costs each 10 MB and a cold first search.
+        # Readers of a Whoosh index share it safely, and only one request at a time writes (`middleware`).
+        haystack.connections.thread_local = SimpleNamespace()

@@ -79,3 +79,12 @@ async def test_files_are_named_after_their_episode_and_never_collide():
     assert len(set(files)) == len(keys)
     assert files[0].startswith("shop-a-v1-3-0-")
     assert all("/" not in file and ".." not in file and len(file) < 100 and file.isascii() for file in files)
+
+
+async def test_the_aim_is_what_the_observation_said_of_the_target():
+    one = await record(['click("next")'])
+    text = 'a [other] link "x" [next] button "Go\tto" disabled [last] link "y"\n[next] again'
+    seen = dataclasses.replace(one, first=dataclasses.replace(one.first, text=text))
+    assert episode_page(seen, blobs="b").cards[0].aim == '[next] button "Go\tto" disabled'
+    gone = dataclasses.replace(one, first=dataclasses.replace(one.first, text="nothing"))
+    assert episode_page(gone, blobs="b").cards[0].aim == ""

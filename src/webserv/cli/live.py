@@ -105,7 +105,7 @@ class LiveDisplay:
             clock(passed),
             self._left(passed),
         )
-        parts: list[RenderableType] = [head, self._figures(passed)]
+        parts: list[RenderableType] = [head, self._figures()]
         if self._said:
             parts.append(Text(self._said, style="dim"))
         if progress.running:
@@ -116,14 +116,14 @@ class LiveDisplay:
         done, total = self._progress.finished, self._progress.total
         return f"about {clock(passed * (total - done) / done)} left" if 3 <= done < total else ""
 
-    def _figures(self, passed: float) -> RenderableType:
+    def _figures(self) -> RenderableType:
         progress, scored = self._progress, len(self._scored)
         figures = Table.grid(padding=(0, 2))
         cells = [
             f"solved [bold green]{self._solved}[/]/{scored}"
             + (f" ({self._solved / scored:.0%})" if scored else ""),
             f"mean reward {sum(self._scored) / scored:.2f}" if scored else "no reward yet",
-            f"{progress.steps / passed:.1f} steps/s" if passed > 0 else "",
+            f"{progress.steps / max(0.001, time.monotonic() - progress.started):.1f} steps/s",
         ]
         lost = ", ".join(f"{number} {kind}" for kind, number in self._failures.items())
         cells.append(f"[yellow]no reward: {lost}[/]" if lost else "no failures")

@@ -45,6 +45,8 @@ class Card:
     step: StepRecord | None
     box: str
     """``x,y,width,height`` of the action's target on the screenshot; empty when unknown."""
+    aim: str
+    """How the observation showed the action's target; empty when unknown."""
     thought: str
     """What the completion says beside the action."""
 
@@ -95,6 +97,7 @@ def _card(
         else None,
         step=step,
         box=",".join(f"{side:g}" for side in (box.x, box.y, box.width, box.height)) if box else "",
+        aim=_aim(saw.text, step.target) if step and step.target else "",
         thought=_thought(step) if step else "",
     )
 
@@ -113,6 +116,15 @@ def passages(text: str, before: str | None) -> Sequence[Passage]:
         new = is_new
         lines.append(line)
     return [*found, Passage("\n".join(lines), new)] if lines else found
+
+
+def _aim(text: str, target: str, *, width: int = 120) -> str:
+    """The observation's words about `target`, from its id on to the next id or the line's end."""
+    start = text.find(f"[{target}]")
+    if start < 0:
+        return ""
+    words = re.split(r"\n|\s\[(?=\w+\] )", text[start : start + 4 * width], maxsplit=1)[0]
+    return words if len(words) <= width else words[: width - 1] + "…"
 
 
 def _thought(step: StepRecord) -> str:

@@ -105,7 +105,12 @@ function drawBox(shot) {
     const percent = (part, whole) => `${(100 * part) / whole}%`;
     // The screenshot has one pixel per CSS pixel of the viewport.
     const { naturalWidth: across, naturalHeight: down } = image;
-    if (x + width < 0 || y + height < 0 || x > across || y > down) return;
+    if (x + width < 0 || y + height < 0 || x > across || y > down) {
+      mark.className = "away";
+      mark.textContent = y > down ? "↓ target further down" : y + height < 0 ? "↑ target further up" : "target out of sight";
+      shot.append(mark);
+      return;
+    }
     Object.assign(mark.style, {
       left: percent(x, across), top: percent(y, down), width: percent(width, across), height: percent(height, down),
     });

@@ -30,7 +30,7 @@ class ObservationOptions:
     """Name of the renderer, see `webserv.browser.observation.renderers`."""
     max_chars: int = 20_000
     """Longest observation text; what is cut is counted in the text."""
-    max_nodes: int = 30_000
+    max_nodes: int = 20_000
     """Elements of the page that one pass visits."""
     max_options: int = 12
     """Options of one select that the text lists."""

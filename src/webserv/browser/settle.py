@@ -53,7 +53,7 @@ async def _unrest(
     """Waits for one thing; returns what it was, or an empty text when nothing was left to wait for."""
     pending = channel.network.pending(options.poll_count)
     if pending:
-        answered = any(request.answered for request in pending)
+        answered = any(request.kind == "Fetch" and request.answered for request in pending)
         await _either(channel.changed, wake, min(left, UNREAD_AFTER_S / 5) if answered else left)
         return _shown(pending[0])
     if channel.main_world() is None:

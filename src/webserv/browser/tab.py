@@ -27,6 +27,8 @@ class Tab:
     channel: PageChannel
     dialog: PlaywrightDialog | None = None
     """Waits for an answer; until then nothing can be asked of the page."""
+    dialog_opened: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while `dialog` waits."""
     last: Page | None = None
     """What was last read of it."""
     frame_elements: dict[str, tuple[World, int]] = field(default_factory=dict)

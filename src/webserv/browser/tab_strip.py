@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page as PlaywrightPage
 
 from webserv.browser.actions.outcome import ActionRefused
-from webserv.browser.page_channel import DocumentGone, PageChannel, first_line
+from webserv.browser.page_channel import ANSWER_TIMEOUT_S, DocumentGone, PageChannel
 from webserv.browser.tab import Tab
 from webserv.errors import BrowserFailed
 from webserv.types import ActionErrorKind
@@ -120,9 +120,9 @@ class TabStrip:
     async def answer_dialog(self, tab: Tab, *, accept: bool, text: str | None) -> None:
         """Answers the tab's dialog and lets the input that opened it go on, until the next dialog."""
         dialog, tab.dialog = tab.dialog, None
+        tab.dialog_opened.clear()
         if dialog is None:
             raise ActionRefused(ActionErrorKind.NO_DIALOG, "No dialog is open.")
-        self.attention.clear()
         if accept:
             await dialog.accept(dialog.default_value if text is None else text)
         else:
@@ -132,30 +132,35 @@ class TabStrip:
             await self.until_dialog(asyncio.gather(*blocked, return_exceptions=True))
 
     async def until_dialog(self, work: Awaitable[Any]) -> None:
-        """Awaits `work`; when a dialog blocks it, returns at once and lets it go on after the answer."""
+        """Awaits `work`; when a dialog blocks it, returns at once and lets it go on after the answer.
+
+        Raises:
+            BrowserFailed: It takes longer than any page that still lives.
+        """
         task = asyncio.ensure_future(work)
-        while not task.done():
-            if not self.is_empty and self.active.dialog is not None:
-                self._blocked.append(task)
-                return
-            notice = asyncio.ensure_future(self.attention.wait())
-            try:
+        notice = asyncio.ensure_future(self.active.dialog_opened.wait())
+        try:
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 await asyncio.wait({task, notice}, return_when=asyncio.FIRST_COMPLETED)
-            except asyncio.CancelledError:
-                task.cancel()
-                raise
-            finally:
-                notice.cancel()
-            if self.attention.is_set() and not task.done():
-                if not self.is_empty and self.active.dialog is not None:
-                    continue
-                await asyncio.wait({task})
-        task.result()
+        except TimeoutError as exc:
+            task.cancel()
+            raise BrowserFailed(f"The page did not take the input within {ANSWER_TIMEOUT_S:g} s.") from exc
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        finally:
+            notice.cancel()
+        if task.done():
+            task.result()
+        else:
+            self._blocked.append(task)
 
     async def wait_arrivals(self) -> None:
         """Waits until windows that pages have asked for are tabs, and until there is a tab at all."""
         deadline = asyncio.get_running_loop().time() + POPUP_GRACE_S
         while self.failed is None:
+            if not self.is_empty and self.active.dialog is not None:
+                return  # it may hold the window up
             for task in list(self._arriving):
                 await task
             missing = self._windows_asked() - self._windows_seen
@@ -256,6 +261,7 @@ class TabStrip:
             self._errand(_dismiss(dialog))
             return
         tab.dialog = dialog
+        tab.dialog_opened.set()
         self.attention.set()
         tab.channel.changed.set()
 
@@ -281,8 +287,3 @@ async def _wait_event(event: asyncio.Event, timeout_s: float) -> None:
             await event.wait()
     except TimeoutError:
         return
-
-
-def dead_page(exc: PlaywrightError) -> BrowserFailed:
-    """Playwright's error as ours."""
-    return BrowserFailed(f"The browser failed: {first_line(exc)}")

@@ -157,7 +157,10 @@ async def test_a_long_page_is_cut_with_a_count(open_page: OpenPage) -> None:
 
 async def test_a_huge_page_is_cut_with_a_word(open_page: OpenPage) -> None:
     session = await open_page("<p>" + "<b>x</b> " * 500, max_nodes=100)
-    assert "… cut here: the page has more than 100 elements" in (await session.observe()).text
+    assert (
+        "… cut here: the page is too large; 402 elements or texts were not read"
+        in (await session.observe()).text
+    )
 
 
 async def test_two_runs_give_the_same_text(open_page: OpenPage) -> None:

@@ -218,5 +218,6 @@ function fileField(number) {
 }
 
 function pageText() {
-  return document.body ? document.body.innerText : "";
+  const body = bodyOf.call(document);
+  return body ? body.innerText : "";
 }

@@ -19,6 +19,8 @@ const VALUE_ROLES = new Set(["textbox", "searchbox", "spinbutton", "combobox", "
 let actionOfForm = new WeakMap(); // one pass long
 const LEAF_NAME_LIMIT = 160;
 const VALUE_LIMIT = 4000;
+const TEXT_NODE_LIMIT = 100000; // characters; far more than an observation holds
+const TEXT_LIMIT = 500000;
 
 function isInteractive(element, role, style, pointerAround) {
   const tag = element.localName;
@@ -30,7 +32,7 @@ function isInteractive(element, role, style, pointerAround) {
   else if ((tag === "video" || tag === "audio") && element.controls) return true;
   if (INTERACTIVE_ROLES.has(role) && tag !== "option") return true;
   if (isEditingHost(element)) return true;
-  if (element === document.body || element === document.documentElement || tag === "iframe") return false;
+  if (element === bodyOf.call(document) || element === document.documentElement || tag === "iframe") return false;
   if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true;
   if (element.tabIndex >= 0 && element.hasAttribute("tabindex") && !TABLE_ROLES[role] && !REGION_ROLES.has(role)) return true;
   return style.cursor === "pointer" && !pointerAround && tag !== "label";
@@ -52,7 +54,7 @@ function statesOf(element, role) {
   const expanded = element.localName === "summary" ? String(element.parentElement.open) : aria("expanded");
   if (expanded === "true") states.push("expanded");
   else if (expanded === "false") states.push("collapsed");
-  if (element === deepActiveElement() && element !== document.body) states.push("focused");
+  if (element === deepActiveElement() && element !== bodyOf.call(document)) states.push("focused");
   return states;
 }
 
@@ -97,7 +99,7 @@ function targetOf(element) {
 function actionOf(form) {
   let action = actionOfForm.get(form);
   if (action === undefined) {
-    const written = form.getAttribute("action");
+    const written = Element.prototype.getAttribute.call(form, "action");
     action = written && URL.canParse(written, document.baseURI) ? new URL(written, document.baseURI).href : location.pathname;
     actionOfForm.set(form, action);
   }
@@ -118,6 +120,7 @@ class Walk {
   constructor(options) {
     this.options = options;
     this.visited = 0;
+    this.chars = 0;
     this.cut = 0;
     this.overlay = findOverlay();
     this.over = null;
@@ -133,10 +136,20 @@ class Walk {
       if (!context.hidden && !context.mute) this.text(node.data, context, out);
       return;
     }
-    if (node.nodeType === Node.ELEMENT_NODE) this.element(node, context, out);
+    try {
+      if (node.nodeType === Node.ELEMENT_NODE) this.element(node, context, out);
+    } catch {
+      // Only a form whose fields are named like DOM methods gets here; its content is read as if it were a block.
+      for (const child of childNodesOf.call(node)) this.node(child, context, out);
+    }
   }
 
   text(data, context, out) {
+    if (data.length > TEXT_NODE_LIMIT || this.chars > TEXT_LIMIT) {
+      this.cut += 1;
+      data = data.slice(0, Math.max(0, Math.min(TEXT_NODE_LIMIT, TEXT_LIMIT - this.chars)));
+    }
+    this.chars += data.length;
     if (data.includes("\n") && context.style && context.style.whiteSpaceCollapse.startsWith("preserve")) {
       const lines = data.replace(/[\u200b\ufeff\u00ad]/g, "").split(/\r?\n/);
       lines.forEach((line, index) => {
@@ -191,7 +204,7 @@ class Walk {
         const box = element.getBoundingClientRect();
         if (isClippedAway(style, box)) return null;
         const flat = box.height === 0 || box.width === 0;
-        if (flat && clips && style.display !== "inline" && element !== document.body) return null;
+        if (flat && clips && style.display !== "inline" && element !== bodyOf.call(document)) return null;
       }
     }
     return {
@@ -455,10 +468,10 @@ function findOverlay() {
   for (const [fx, fy] of [[0.5, 0.5], [0.1, 0.15], [0.9, 0.15], [0.1, 0.85], [0.9, 0.85]]) {
     let at = deepElementFromPoint(innerWidth * fx, innerHeight * fy);
     while (at instanceof Element && getComputedStyle(at).position !== "fixed") at = composedParent(at);
-    if (!(at instanceof Element) || at.contains(document.body) || (layer && at !== layer)) return null;
+    if (!(at instanceof Element) || at.contains(bodyOf.call(document)) || (layer && at !== layer)) return null;
     layer = at;
   }
-  const all = document.body.getElementsByTagName("*").length;
+  const all = document.getElementsByTagName("*").length;
   return layer && layer.getElementsByTagName("*").length < 0.6 * all && layer.textContent.trim() ? layer : null;
 }
 
@@ -467,6 +480,7 @@ function collect(options) {
   const walk = new Walk(options);
   const out = [];
   const context = { hidden: false, mute: false, style: null, pointer: false, pointerAround: false, actionable: false };
-  if (document.body) walk.node(document.body, context, out);
-  return JSON.stringify({ url: location.href, title: clean(document.title).trim(), page: out, over: walk.over, cut: walk.cut, gone: newlyGone() });
+  const body = bodyOf.call(document);
+  if (body) walk.node(body, context, out);
+  return JSON.stringify({ url: location.href, title: clean(titleOf.call(document)).trim(), page: out, over: walk.over, cut: walk.cut, gone: newlyGone() });
 }

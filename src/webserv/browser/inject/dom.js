@@ -5,6 +5,14 @@ const SKIPPED = new Set([
 ]);
 const TOGGLE_TYPES = new Set(["checkbox", "radio", "file"]);
 
+// A page's forms and named elements hide properties of the same name ("title", "body"), in every world.
+const getterOf = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get;
+const childNodesOf = getterOf(Node.prototype, "childNodes");
+const bodyOf = getterOf(Document.prototype, "body");
+const titleOf = getterOf(Document.prototype, "title");
+const imagesOf = getterOf(Document.prototype, "images");
+const readyStateOf = getterOf(Document.prototype, "readyState");
+
 function clean(text) {
   return text.replace(/[\u200b\ufeff\u00ad]/g, "").replace(/[\s\u00a0]+/g, " ");
 }

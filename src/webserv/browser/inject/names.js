@@ -38,7 +38,7 @@ function textOf(element, depth) {
   let text = "";
   for (const child of composedChildren(element)) {
     if (text.length > NAME_LIMIT * 2) break;
-    if (child.nodeType === Node.TEXT_NODE) text += child.data;
+    if (child.nodeType === Node.TEXT_NODE) text += child.data.slice(0, NAME_LIMIT * 4);
     else if (child.nodeType === Node.ELEMENT_NODE) text += embeddedText(child, depth + 1);
   }
   return text;
@@ -57,7 +57,7 @@ function embeddedText(element, depth) {
   if (tag === "select") return ` ${[...element.selectedOptions].map((option) => option.label).join(" ")} `;
   if (tag === "input" && !TOGGLE_TYPES.has(element.type) && element.type !== "password") return ` ${element.value} `;
   if (tag === "textarea") return ` ${element.value} `;
-  const inner = depth < 40 ? textOf(element, depth) : element.textContent;
+  const inner = depth < 40 ? textOf(element, depth) : element.textContent.slice(0, NAME_LIMIT);
   return style.display.startsWith("inline") && style.display !== "inline-block" ? inner : ` ${inner} `;
 }
 
@@ -122,7 +122,7 @@ function iconHint(element) {
 
 // Returns [name, where it came from]: "label" tells the walk that the label's text is already said.
 function nameOf(element, role) {
-  const pick = (text) => clean(text).trim();
+  const pick = (text) => clean(text.slice(0, NAME_LIMIT * 8)).trim();
   const replaced = replacedSelect(element, role);
   let name = replaced ? pick(replaced.getAttribute("aria-label") || labelText(replaced)) : "";
   if (name) return [cut(name), "label"];

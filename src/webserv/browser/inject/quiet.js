@@ -73,7 +73,7 @@ function pendingAnimation() {
 }
 
 function pendingImage() {
-  for (const image of document.images) {
+  for (const image of imagesOf.call(document)) {
     if (image.complete || !(image.currentSrc || image.src)) continue;
     const box = image.getBoundingClientRect();
     if (box.bottom >= 0 && box.right >= 0 && box.top <= innerHeight && box.left <= innerWidth && isRendered(image)) {
@@ -85,7 +85,7 @@ function pendingImage() {
 
 function unrest(leavingGraceMs) {
   if (leaving && performance.now() - leaving < leavingGraceMs) return "a navigation";
-  if (document.readyState !== "complete") return "the page's load event";
+  if (readyStateOf.call(document) !== "complete") return "the page's load event";
   if (pendingImage()) return "an image";
   if (pendingAnimation()) return "an animation";
   return "";

@@ -82,7 +82,7 @@ class Page:
     overlay: list[Node] = field(default_factory=list)
     """What covers the viewport; the body is behind it. Empty when nothing does."""
     left_out: int = 0
-    """Elements beyond `ObservationOptions.max_nodes` that were not visited."""
+    """Elements beyond `ObservationOptions.max_nodes` that were not visited, and texts that were shortened."""
     gone: list[ElementKey] = field(default_factory=list)
     """Elements that have left their document since it was last read."""
 

@@ -37,7 +37,10 @@ def render(
         head.append(f"Not settled: still waiting for {settle.reason}")
     body = [] if dialog else load_renderer(options.renderer)(page, options)
     if page.left_out and not dialog:
-        body = [*body, f"… cut here: the page has more than {options.max_nodes:,} elements"]
+        body = [
+            *body,
+            f"… cut here: the page is too large; {page.left_out:,} elements or texts were not read",
+        ]
     return fit(head, body, options.max_chars)
 
 

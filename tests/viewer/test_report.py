@@ -2,6 +2,8 @@
 
 import asyncio
 import dataclasses
+import errno
+import shutil
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,20 @@ async def test_a_new_report_replaces_the_old_one(tmp_path):
     write_report(tmp_path / "run")
     assert not (tmp_path / "run/report/old.html").exists()
     assert not (tmp_path / "run/.report.new").exists()
+
+
+async def test_a_full_disk_is_one_line_and_leaves_no_half_report(tmp_path, monkeypatch):
+    await make_run(tmp_path / "run", count=1)
+    write_report(tmp_path / "run")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(HostRefused, match=r"The disk of .* is full"):
+        write_report(tmp_path / "run")
+    assert not (tmp_path / "run/.report.new").exists()
+    assert (tmp_path / "run/report/index.html").exists()
 
 
 async def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):

@@ -45,11 +45,14 @@ def write_report(root: Path, summary: Summary | None = None) -> Path:
     try:
         shutil.rmtree(making, ignore_errors=True)
         (making / "episodes").mkdir(parents=True)
-        shutil.copytree(_ASSETS, making / "assets")
+        (making / "assets").mkdir()
+        for asset in _ASSETS.iterdir():
+            shutil.copyfile(asset, making / "assets" / asset.name)
         _write_pages(root, making, digests, summary)
         shutil.rmtree(target, ignore_errors=True)
         making.replace(target)
     except OSError as error:
+        shutil.rmtree(making, ignore_errors=True)
         raise refused(error, target) from error
     return target / "index.html"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 MS_NOSUID = 0x2
 MS_NODEV = 0x4
 MS_NOEXEC = 0x8
+MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
 MNT_DETACH = 0x2
@@ -43,6 +44,22 @@ def mount_overlay(*, lower: str, upper: str, work: str, target: str) -> None:
     """
     options = f"lowerdir={lower},upperdir={upper},workdir={work},index=off,xino=off,volatile"
     mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV, options)
+
+
+def mount_points_below(folder: str) -> list[str]:
+    """Where something is mounted below `folder`, outermost first, as this process sees it."""
+    return [fields[1] for fields in _mount_table() if fields[1].startswith(f"{folder.rstrip('/')}/")]
+
+
+def cover_with_tmpfs(folder: str, options: str) -> None:
+    """Mounts an empty tmpfs on `folder`; what is mounted below `folder` stays where it is, with its flags."""
+    # A descriptor still leads to a mount that has been covered.
+    held = [(point, os.open(point, os.O_PATH | os.O_CLOEXEC)) for point in mount_points_below(folder)]
+    mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, options)
+    for point, fd in held:
+        Path(point).mkdir(parents=True, exist_ok=True)
+        mount(f"/proc/self/fd/{fd}", point, "none", MS_BIND)
+        os.close(fd)
 
 
 def is_mounted(target: Path) -> bool:

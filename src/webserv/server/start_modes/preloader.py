@@ -191,7 +191,8 @@ def _settle_isolated(request: dict[str, Any], fds: list[int]) -> None:
     # The folder with all clones' layers is seen by the zygote only.
     mounts.unmount(overlay["hide"], mounts.MNT_DETACH)
     mounts.mount("proc", "/proc", "proc", mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC)
-    mounts.mount("tmpfs", "/tmp", "tmpfs", mounts.MS_NOSUID | mounts.MS_NODEV, "mode=1777,size=64m")
+    # The image may lie below /tmp, where the data folder of a trial or a test often is.
+    mounts.cover_with_tmpfs("/tmp", "mode=1777,size=64m")
     os.setsid()
     for fd in fds[2:]:
         os.close(fd)

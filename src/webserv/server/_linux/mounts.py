@@ -76,7 +76,8 @@ def mount_source(target: Path) -> str | None:
 
 
 def _mount_table() -> list[list[str]]:
-    lines = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
+    # A thread may be in a mount namespace of its own.
+    lines = Path("/proc/thread-self/mounts").read_text(encoding="utf-8").splitlines()
     return [[_unescape(field) for field in line.split(" ")] for line in lines]
 
 

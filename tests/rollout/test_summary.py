@@ -1,5 +1,7 @@
 """Summaries: episodes without a reward are counted beside the means and never in them."""
 
+import dataclasses
+
 import pytest
 
 from webserv.rollout.digest import digest_of
@@ -57,3 +59,14 @@ async def test_action_errors_steps_and_times_are_added_up():
     assert summary.steps == 4
     assert summary.timings["act"] == pytest.approx(0.004)
     assert not summary.complete
+
+
+async def test_groups_say_which_tasks_any_and_all_rollouts_solved():
+    episodes = await run([fake_task(0), fake_task(1), fake_task(2)])
+    assert summarise(episodes).groups is None
+    again = [
+        dataclasses.replace(episode, repeat=1, reward=reward)
+        for episode, reward in zip(episodes, (1.0, 0.0, None), strict=True)
+    ]
+    groups = summarise([*episodes, *again]).groups
+    assert (groups.tasks, groups.solved_by_any, groups.solved_by_all, groups.mixed) == (3, 3, 2, 1)

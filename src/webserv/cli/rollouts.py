@@ -25,7 +25,7 @@ from webserv.rollout.policies.interface import PolicyFactory
 from webserv.rollout.record import EpisodeRecord
 from webserv.rollout.runner import RunOptions, RunProgress, run_many
 from webserv.rollout.store import RunStore, continued, write_json
-from webserv.rollout.summary import NOT_COUNTED, Row, Summary, summarise
+from webserv.rollout.summary import NOT_COUNTED, Groups, Row, Summary, summarise
 from webserv.viewer import figures
 from webserv.viewer.report import write_report
 
@@ -205,9 +205,19 @@ def print_summary(summary: Summary, *, console: Console | None = None) -> None:
     table.add_row("")
     table.add_row(*_cells(summary.total), style="bold")
     console.print(table)
+    if summary.groups is not None:
+        console.print(in_words(summary.groups), soft_wrap=True)
     if summary.total.unscored:
         lost = ", ".join(f"{number} {kind}" for kind, number in summary.failures.items())
         console.print(f"{summary.total.unscored} without a reward ({lost}). {NOT_COUNTED}", soft_wrap=True)
+
+
+def in_words(groups: Groups) -> str:
+    """What came of tasks that were run several times."""
+    return (
+        f"Of {groups.tasks} tasks {groups.solved_by_any} were solved by at least one rollout and "
+        f"{groups.solved_by_all} by all; the rewards of {groups.mixed} differ."
+    )
 
 
 def data_console() -> Console:

@@ -42,6 +42,19 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Groups:
+    """What came of tasks that were run several times, over those with a scored rollout."""
+
+    tasks: int
+    solved_by_any: int
+    """Tasks that at least one rollout solved."""
+    solved_by_all: int
+    """Tasks that every scored rollout solved."""
+    mixed: int
+    """Tasks whose rewards differ: those that a group's baseline can learn from."""
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Figures of a run."""
 
@@ -56,6 +69,8 @@ class Summary:
     action_errors: Mapping[str, int]
     """Actions that did not happen by kind of error."""
     steps: int
+    groups: Groups | None = None
+    """None when every task was run once."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds by part, summed over all episodes."""
     prompt_tokens: int = 0
@@ -107,12 +122,31 @@ def summarise(
         retried=sum(len(episode.attempts) for episode in episodes),
         action_errors=_sorted(errors),
         steps=sum(episode.steps for episode in episodes),
+        groups=groups(episodes),
         timings={name: round(seconds, 3) for name, seconds in sorted(timings.items())},
         prompt_tokens=sum(episode.prompt_tokens for episode in episodes),
         completion_tokens=sum(episode.completion_tokens for episode in episodes),
         wall_s=None if wall_s is None else round(wall_s, 3),
         complete=planned is None or len(episodes) >= planned,
         planned=planned,
+    )
+
+
+def groups(episodes: Iterable[EpisodeDigest]) -> Groups | None:
+    """Figures of the groups; None when no task was run more than once."""
+    rewards: dict[str, list[float]] = {}
+    repeated = False
+    for episode in episodes:
+        repeated = repeated or episode.repeat > 0
+        if episode.reward is not None:
+            rewards.setdefault(episode.task_id, []).append(episode.reward)
+    if not repeated:
+        return None
+    return Groups(
+        tasks=len(rewards),
+        solved_by_any=sum(max(group) >= 1.0 for group in rewards.values()),
+        solved_by_all=sum(min(group) >= 1.0 for group in rewards.values()),
+        mixed=sum(max(group) > min(group) for group in rewards.values()),
     )
 
 

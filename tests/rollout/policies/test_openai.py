@@ -48,11 +48,12 @@ async def test_the_prompt_carries_task_grammar_history_and_observation():
     assert ACTION_GRAMMAR in first
     assert '[next] button "Next"' in first
     assert "What you did so far" not in first
-    assert "1. next()  → http://fake.example/1" in third
-    assert "You thought: I press Next." in third
-    assert "2. dance()  → not done: 'dance()' is no action." in third
+    assert "1. next() → http://fake.example/1\n   You thought: I press Next.\n2. " in third
+    assert "2. dance() → not done: 'dance()' is no action." in third
     assert "step 3 of 5" in third
     assert "Page 0" not in third
+    assert "<page>\nURL: http://fake.example/1\n" in third
+    assert "\n\n\n" not in third
     assert list(record.steps[2].prompt) == server.requests[2]["messages"]
 
 

@@ -7,7 +7,6 @@ constant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,8 @@ _ENVIRONMENT = Environment(
     loader=PackageLoader("webserv.rollout.policies"),
     autoescape=False,
     undefined=StrictUndefined,
-    keep_trailing_newline=False,
+    trim_blocks=True,
+    lstrip_blocks=True,
 )
 
 
@@ -80,11 +80,6 @@ class SinglePrompt:
     def decided(self, observation: Observation, action: str, completion: str) -> None:
         """Notes what was decided on `observation`."""
         self._last = (action, completion.replace(action, "").replace("```", " "), observation.url)
-
-
-def as_text(messages: list[Mapping[str, Any]]) -> str:
-    """The messages' text, for people."""
-    return "\n\n".join(f"[{message.get('role', '')}]\n{message.get('content', '')}" for message in messages)
 
 
 def _one_line(text: str, length: int) -> str:

@@ -52,7 +52,13 @@ class Shop:
             return [line for line in database.iterdump() if not line.startswith(notes)]
 
     def submit(
-        self, client: httpx.Client, page: str, values: dict[str, Any], *, action: str = ""
+        self,
+        client: httpx.Client,
+        page: str,
+        values: dict[str, Any],
+        *,
+        action: str = "",
+        files: dict[str, Any] | None = None,
     ) -> httpx.Response:
         """Fills in the form on `page` that posts to `action` (else to the page itself), with its hidden fields."""
         answer = client.get(page).raise_for_status()
@@ -61,7 +67,7 @@ class Shop:
             target = answer.url.join(unescape(found[1]) if found else "")
             if 'method="post"' in head.lower() and target.path == (action or answer.url.path):
                 fields = {**read_fields(body), **values}
-                return client.post(target, data=fields, headers={"referer": str(answer.url)})
+                return client.post(target, data=fields, files=files, headers={"referer": str(answer.url)})
         raise AssertionError(f"{page} has no form for {action or 'itself'}")
 
 

@@ -241,6 +241,37 @@ def test_a_review_waits_for_the_moderator(shop):
         assert "A pot for life" in client.get(product).text
 
 
+def test_an_uploaded_picture_gets_its_thumbnail_and_shows(shop):
+    # A red GIF of 2 x 2 pixels.
+    picture = bytes.fromhex(
+        "47494638376102000200810000ff00000000000000000000002c0000000002000200000806000108041010003b"
+    )
+    ((pk,),) = shop.query("SELECT id FROM catalogue_product WHERE title = 'Garden Fork'")
+    with shop.open_client("staff") as client:
+        page = f"/dashboard/catalogue/products/{pk}/"
+        files = {"images-1-original": ("fork.gif", picture, "image/gif")}
+        shop.submit(client, page, {"images-1-display_order": "1", "action": "save"}, files=files)
+        names = shop.query("SELECT original FROM catalogue_productimage WHERE product_id = ? ORDER BY id", pk)
+        assert names == [("products/gd-0237.png",), ("products/fork.gif",)]
+        client.get("/dashboard/catalogue/?title=Garden+Fork").raise_for_status()
+        shown = client.get(f"/catalogue/garden-fork_{pk}/").text
+        assert "/media/products/fork.gif" in shown
+        assert client.get("/media/products/fork.gif").content == picture
+    assert (shop.data / "media/thumbs/65x55/products/fork.gif").exists()
+
+
+def test_errors_have_pages_that_lead_back(read_shop):
+    with read_shop.open_client("customer") as client:
+        for path, status, text in (
+            ("/nothing-here/", 404, "Page not found!"),
+            ("/dashboard/", 403, "Permission denied!"),
+        ):
+            answer = client.get(path)
+            assert answer.status_code == status
+            assert text in answer.text
+            assert "Account" in answer.text
+
+
 def test_words_are_found_and_narrowed_by_type(read_shop):
     with read_shop.open_client() as client:
         assert "Cast Iron Skillet 26 cm" in titles(client.get("/search/?q=skillet"))

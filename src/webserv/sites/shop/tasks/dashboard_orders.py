@@ -75,7 +75,11 @@ def _periods(shop: ShopDatabase, rng: random.Random) -> Iterator[tuple[datetime.
     first, last = shop.orders[0].placed.date(), shop.orders[-1].placed.date()
     while True:
         start = first + datetime.timedelta(days=rng.randrange((last - first).days - 40))
-        yield start, start + datetime.timedelta(days=rng.randrange(10, 31))
+        end = start + datetime.timedelta(days=rng.randrange(10, 31))
+        # Oscar's statistics count the midnight after the last day as well.
+        midnight = datetime.datetime.combine(end + datetime.timedelta(days=1), datetime.time.min)
+        if all(order.placed != midnight for order in shop.orders):
+            yield start, end
 
 
 def _placed(shop: ShopDatabase, start: datetime.date, end: datetime.date) -> list[Order]:

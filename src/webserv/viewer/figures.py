@@ -76,10 +76,10 @@ def reward(value: float | None) -> str:
 
 
 _ENDINGS = {
-    "terminated": "by the policy",
-    "budget": "out of steps",
-    "deadline": "out of time",
-    "failure": "by a failure",
+    "terminated": "ended by the policy",
+    "budget": "ran out of steps",
+    "deadline": "ran out of time",
+    "failure": "failed",
 }
 
 

@@ -320,3 +320,14 @@ async def test_closing_twice_is_harmless_and_later_steps_fail(open_page: OpenPag
     await session.close()
     with pytest.raises(BrowserFailed, match="closed"):
         await session.step("wait(0)")
+
+
+async def test_a_download_is_noted_and_the_page_stays(open_page: OpenPage) -> None:
+    attachment = Reply(
+        "a,b", content_type="text/csv", headers={"Content-Disposition": 'attachment; filename="o.csv"'}
+    )
+    session = await open_page({"/": "<a href=/o.csv>Export</a>", "/o.csv": attachment})
+    observation = await session.step('click("export")')
+    assert observation.error is None
+    assert "Note: the file 'o.csv' was downloaded" in observation.text
+    assert "Export" in observation.text

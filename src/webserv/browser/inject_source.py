@@ -5,7 +5,17 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-FILES = ("registry.js", "dom.js", "names.js", "quiet.js", "collect.js", "act.js", "exports.js")
+FILES = (
+    "registry.js",
+    "dom.js",
+    "names.js",
+    "quiet.js",
+    "elements.js",
+    "tree.js",
+    "collect.js",
+    "act.js",
+    "exports.js",
+)
 """In the order in which they build on each other."""
 
 WORLD = "webserv"

@@ -52,6 +52,8 @@ class NetworkTracker:
         self._on_change = on_change
         self._requests: dict[str, Request] = {}
         self._counts: Counter[str] = Counter()
+        self.documents_asked = 0
+        """Documents asked for since `begin_step`."""
         self.last_change = 0.0
         """Monotonic time at which an awaited request last began or ended."""
         self.failed_document: tuple[str, str] | None = None
@@ -76,6 +78,8 @@ class NetworkTracker:
             self._counts[request.path] += 1
             if request.path in self._polls:
                 return
+        elif kind == "Document":
+            self.documents_asked += 1
         self._requests[request.id] = request
         self._changed()
 
@@ -104,12 +108,13 @@ class NetworkTracker:
             if request.frame_id == frame_id and request.loader_id != keep_loader:
                 self._end(request.id)
 
-    def begin_wait(self) -> None:
-        """A new wait begins: paths are counted anew."""
+    def begin_step(self) -> None:
+        """A new action begins: documents and paths are counted anew."""
         self._counts.clear()
+        self.documents_asked = 0
 
     def pending(self, poll_count: int) -> list[Request]:
-        """Awaited requests in flight, oldest first; a path asked for `poll_count` times in this wait is a poll."""
+        """Awaited requests in flight, oldest first; a path asked for `poll_count` times in this step is a poll."""
         for path, count in self._counts.items():
             if count >= poll_count:
                 self._polls.add(path)

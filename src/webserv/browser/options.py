@@ -14,12 +14,12 @@ class SettleOptions:
     """How long the document must not change, and no request may end, before it is observed."""
     cap_s: float = 8.0
     """Longest wait after an action; then the observation says what it was still waiting for."""
-    navigation_grace_ms: int = 300
+    navigation_grace_ms: int = 1000
     """How long a navigation that the page announced may take to reach the network."""
     learn_after_s: float = 3.0
     """A request still in flight at the cap, and older than this, is a long poll: later waits ignore its path."""
     poll_count: int = 6
-    """A path asked for this often within one wait is a poll: ignored from then on."""
+    """A path asked for this often within one step is a poll: ignored from then on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,9 @@ class PageChannel:
             ) from exc
         except PlaywrightError as exc:
             message = first_line(exc)
+            if "Connection closed" in message:
+                self.mark_closed()
+                raise BrowserFailed(f"The browser driver died: {message}.") from exc
             if is_target_gone(message):
                 # A page may close itself; the session knows from its events whether anything failed.
                 self.mark_closed()

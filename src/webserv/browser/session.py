@@ -129,6 +129,7 @@ class BrowserSession:
         self._error = None
         started = time.monotonic()
         with _mapped(self):
+            self.active.channel.network.begin_step()
             try:
                 await self._act(action)
             except ActionRefused as refused:

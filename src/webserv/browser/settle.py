@@ -33,7 +33,6 @@ async def settle_page(
     """
     start = time.monotonic()
     deadline = start + options.cap_s
-    channel.network.begin_wait()
     reason = "the page"
     while not channel.closed and not (wake and wake.is_set()):
         left = deadline - time.monotonic()
@@ -78,7 +77,9 @@ async def _ask_frames(
     worlds = channel.worlds()
     main = channel.main_world()
     cap_ms = max(1, int(left * 1000))
-    arguments = (options.quiet_ms, cap_ms, options.navigation_grace_ms)
+    # Once the network has seen a document being asked for, it knows better than the page what becomes of it.
+    grace_ms = 0 if channel.network.documents_asked else options.navigation_grace_ms
+    arguments = (options.quiet_ms, cap_ms, grace_ms)
     calls = [
         asyncio.ensure_future(channel.call("waitQuiet", *arguments, world=world, timeout_s=left + 20))
         for world in worlds

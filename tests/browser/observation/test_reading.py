@@ -47,6 +47,7 @@ async def test_what_is_hidden_is_left_out(see: See) -> None:
         <p style=opacity:0>c<p style="position:absolute;left:-999px">d
         <p style="position:absolute;clip:rect(0,0,0,0);width:1px;height:1px;overflow:hidden">e
         <p style="height:0;overflow:hidden">f<p hidden>g<details><summary>More</summary>h</details>
+        <div style="content-visibility:hidden">m<b>n</b></div>
         <template>i</template><noscript>j</noscript><script>k</script><p>end"""
     assert await see(html) == 'seen\n[more] button "More" collapsed\nend'
 

@@ -4,117 +4,8 @@
 //   {t: "e", k, r, n, …, c?}     an element that can be acted on; c when its content says more than its name
 //   {t: "fr", k, n}              a frame, whose own pass is put in its place
 
-const INTERACTIVE_ROLES = new Set([
-  "button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
-  "treeitem", "combobox", "textbox", "searchbox", "slider", "spinbutton",
-]);
-const REGION_ROLES = new Set([
-  "navigation", "main", "banner", "contentinfo", "complementary", "search", "form", "region", "dialog", "alertdialog",
-  "alert", "status", "log", "group", "radiogroup", "tablist", "tabpanel", "menu", "menubar", "listbox", "toolbar",
-  "tree", "tooltip", "figure",
-]);
-const NAMED_ONLY = new Set(["form", "region", "group", "radiogroup", "figure", "toolbar", "tablist", "menu", "listbox"]);
-const TABLE_ROLES = { table: "tb", grid: "tb", treegrid: "tb", row: "tr", cell: "td", gridcell: "td", columnheader: "td", rowheader: "td" };
-const VALUE_ROLES = new Set(["textbox", "searchbox", "spinbutton", "combobox", "slider", "password", "date", "datetime", "month", "week", "time", "color", "file"]);
-let actionOfForm = new WeakMap(); // one pass long
-const LEAF_NAME_LIMIT = 160;
-const VALUE_LIMIT = 4000;
-const TEXT_NODE_LIMIT = 100000; // characters; far more than an observation holds
-const TEXT_LIMIT = 500000;
-
-function isInteractive(element, role, style, pointerAround) {
-  const tag = element.localName;
-  if (tag === "a" || tag === "area") {
-    if (element.hasAttribute("href")) return true;
-  } else if (tag === "input") return element.type !== "hidden";
-  else if (tag === "button" || tag === "select" || tag === "textarea") return true;
-  else if (tag === "summary") return element.parentElement?.localName === "details";
-  else if ((tag === "video" || tag === "audio") && element.controls) return true;
-  if (INTERACTIVE_ROLES.has(role) && tag !== "option") return true;
-  if (isEditingHost(element)) return true;
-  if (element === bodyOf.call(document) || element === document.documentElement || tag === "iframe") return false;
-  if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true;
-  if (element.tabIndex >= 0 && element.hasAttribute("tabindex") && !TABLE_ROLES[role] && !REGION_ROLES.has(role)) return true;
-  return style.cursor === "pointer" && !pointerAround && tag !== "label";
-}
-
-function statesOf(element, role) {
-  const states = [];
-  const aria = (name) => element.getAttribute(`aria-${name}`);
-  if (isDisabled(element)) states.push("disabled");
-  if (element.readOnly && VALUE_ROLES.has(role)) states.push("readonly");
-  if (element.required || aria("required") === "true") states.push("required");
-  if (aria("invalid") && aria("invalid") !== "false") states.push("invalid");
-  const native = element.localName === "input" && (element.type === "checkbox" || element.type === "radio");
-  if (native ? element.indeterminate && element.type === "checkbox" : aria("checked") === "mixed") states.push("mixed");
-  else if (native ? element.checked : aria("checked") === "true") states.push("checked");
-  if (aria("selected") === "true") states.push("selected");
-  if (aria("pressed") === "true") states.push("pressed");
-  if (aria("current") && aria("current") !== "false") states.push("current");
-  const expanded = element.localName === "summary" ? String(element.parentElement.open) : aria("expanded");
-  if (expanded === "true") states.push("expanded");
-  else if (expanded === "false") states.push("collapsed");
-  if (element === deepActiveElement() && element !== bodyOf.call(document)) states.push("focused");
-  return states;
-}
-
-function valueOf(element, role) {
-  const tag = element.localName;
-  if (tag === "select") return [...element.selectedOptions].map((option) => clean(option.label).trim()).join(", ");
-  if (tag === "input") {
-    if (TOGGLE_TYPES.has(element.type) && element.type !== "file") return null;
-    if (["button", "submit", "reset", "image"].includes(element.type)) return null;
-    if (element.type === "file") return [...element.files].map((file) => file.name).join(", ");
-    if (element.type === "password") return "•".repeat(element.value.length);
-    return element.value.slice(0, VALUE_LIMIT);
-  }
-  if (tag === "textarea") return element.value.slice(0, VALUE_LIMIT);
-  if (isEditingHost(element)) return element.innerText.trim().slice(0, VALUE_LIMIT);
-  if (replacedSelect(element, role)) return clean(textOf(element, 0)).trim();
-  if (role === "slider" || role === "spinbutton") {
-    return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
-  }
-  return null;
-}
-
-// What the element stands for beyond role and name: two elements of two documents with the same role, name and
-// target are the same thing to a policy and may share an id.
-function targetOf(element) {
-  const here = inSiteFrame(element) ? "" : location.pathname;
-  if (typeof element.href === "string") {
-    const inPage = (element.getAttribute("href") || "").startsWith("#");
-    return inPage ? `${here}${element.hash}#` : element.href;
-  }
-  const form = element.form;
-  const field = `${element.getAttribute("name") || ""}#${element.type || ""}`;
-  if (form) {
-    const action = actionOf(form);
-    const value = TOGGLE_TYPES.has(element.type) || element.localName === "button" ? element.value : "";
-    return `${action}#${field}#${value}`;
-  }
-  return `${here}#${field}#${element.id}`;
-}
-
-// Not `form.action`, which a field named "action" hides.
-function actionOf(form) {
-  let action = actionOfForm.get(form);
-  if (action === undefined) {
-    const written = Element.prototype.getAttribute.call(form, "action");
-    action = written && URL.canParse(written, document.baseURI) ? new URL(written, document.baseURI).href : location.pathname;
-    actionOfForm.set(form, action);
-  }
-  return action;
-}
-
-// Navigation, header and footer are the same on every page of a site; what else a script button does is its page's.
-function inSiteFrame(element) {
-  const frame = element.closest("nav, header, footer, [role=navigation], [role=banner], [role=contentinfo]");
-  return !!frame && !frame.closest("main, article, [role=main]");
-}
-
-function holdsControls(element) {
-  return element.querySelector("a[href], button, input:not([type=hidden]), select, textarea, [tabindex], [onclick]") !== null;
-}
+const HEADINGS = { h1: 1, h2: 2, h3: 3, h4: 4, h5: 5, h6: 6 };
+const FULLY_SHOWN = { opacityProperty: true, visibilityProperty: true };
 
 class Walk {
   constructor(options) {
@@ -170,7 +61,7 @@ class Walk {
     }
     if (element.shadowRoot) watchRoot(element.shadowRoot);
     const style = getComputedStyle(element);
-    const proxy = TOGGLE_TYPES.has(element.type) && tag === "input" ? visibleLabel(element) : null;
+    const proxy = tag === "input" && TOGGLE_TYPES.has(element.type) ? visibleLabel(element) : null;
     const display = style.display;
     if (display === "none") {
       if (proxy && !context.hidden) this.control(element, style, context, out);
@@ -195,8 +86,10 @@ class Walk {
 
   // The context of an element's content; null when nothing of it can be seen.
   enter(element, style, context) {
+    // One native question clears most elements; what it doubts is looked at closely.
+    const clear = element.checkVisibility(FULLY_SHOWN);
     if (style.display !== "contents") {
-      if (style.opacity === "0" || style.contentVisibility === "hidden") return null;
+      if ((!clear && style.opacity === "0") || style.contentVisibility === "hidden") return null;
       const clips = style.overflowX !== "visible";
       const position = style.position;
       // Boxes are only measured where they can matter: most elements neither clip nor leave the flow.
@@ -208,7 +101,7 @@ class Walk {
       }
     }
     return {
-      hidden: style.visibility !== "visible",
+      hidden: !clear && style.visibility !== "visible",
       mute: context.mute,
       style,
       pointer: style.cursor === "pointer",
@@ -252,14 +145,15 @@ class Walk {
   }
 
   structure(element, tag, role, style, context, out) {
-    const heading = /^h[1-6]$/.test(tag) ? Number(tag[1]) : role === "heading" ? Number(element.getAttribute("aria-level") || 2) : 0;
+    const heading = HEADINGS[tag] ? HEADINGS[tag] : role === "heading" ? Number(element.getAttribute("aria-level") || 2) : 0;
     const add = (record) => {
       this.children(element, context, record.c);
       if (hasContent(record.c)) out.push(record);
       return true;
     };
     if (heading) return add({ t: "h", l: heading, c: [] });
-    const plain = element.getAttribute("role") === "presentation" || element.getAttribute("role") === "none";
+    const written = element.getAttribute("role");
+    const plain = written === "presentation" || written === "none";
     if (!plain) {
       if (tag === "li" || role === "listitem") return add({ t: "li", m: marker(element), c: [] });
       if (tag === "ul" || tag === "ol" || tag === "menu" || role === "list") return add({ t: "l", c: [] });
@@ -340,7 +234,7 @@ class Walk {
     let role = roleOf(element) || "clickable";
     const [name, source] = nameOf(element, role);
     const box = (visibleLabel(element) && !(isRendered(element) && hasBox(element)) ? visibleLabel(element) : element).getBoundingClientRect();
-    const record = { t: "e", k: keyOf(element), r: role, n: name, d: targetOf(element) };
+    const record = { t: "e", k: keyOf(element), r: role, n: name };
     const value = valueOf(element, role);
     if (value !== null) record.v = value;
     const states = statesOf(element, role);
@@ -349,6 +243,8 @@ class Walk {
     else if (element.list) record.o = [...element.list.options].map((option) => option.value || option.label);
     if (role === "link" && typeof element.href === "string") record.h = element.href;
     if (element.multiple && element.localName === "select") record.m = 1;
+    const target = targetOf(element);
+    if (target !== record.h) record.d = target;
     record.x = [Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height)];
     const proxied = box !== null && style.position !== "static" && visibleLabel(element);
     if (!proxied && !style.display.startsWith("inline") && style.display !== "none") record.b = 1;
@@ -380,49 +276,6 @@ class Walk {
     if (source === "content") return false;
     return /[\p{L}\p{N}]/u.test(text) && !name.toLowerCase().includes(text.toLowerCase());
   }
-}
-
-function pushText(out, text) {
-  if (!text) return;
-  if (out.length && typeof out[out.length - 1] === "string") out[out.length - 1] = clean(out[out.length - 1] + text);
-  else out.push(text);
-}
-
-function trimEnds(items) {
-  if (typeof items[0] === "string") items[0] = items[0].trimStart();
-  const last = items.length - 1;
-  if (typeof items[last] === "string") items[last] = items[last].trimEnd();
-}
-
-function hasContent(items) {
-  return items.some((item) => (typeof item === "string" ? item.trim() !== "" : item.t !== "br"));
-}
-
-function flatten(items, withoutImages = false) {
-  let text = "";
-  let elements = 0;
-  const visit = (list) => {
-    for (const item of list) {
-      if (typeof item === "string") text += item;
-      else if (item.t === "e" || item.t === "fr") elements += 1;
-      else if (item.t === "im") text += withoutImages ? " " : ` ${item.n} `;
-      else if (item.c) {
-        text += " ";
-        visit(item.c);
-        text += " ";
-      } else text += " ";
-    }
-  };
-  visit(items);
-  return { text, elements };
-}
-
-function firstText(items) {
-  for (const item of items) {
-    const text = typeof item === "string" ? item.trim() : item.c ? firstText(item.c) : item.n || "";
-    if (text) return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-  }
-  return "";
 }
 
 function marker(element) {
@@ -477,6 +330,7 @@ function findOverlay() {
 
 function collect(options) {
   actionOfForm = new WeakMap();
+  activeElement = deepActiveElement();
   const walk = new Walk(options);
   const out = [];
   const context = { hidden: false, mute: false, style: null, pointer: false, pointerAround: false, actionable: false };

@@ -13,8 +13,10 @@ const titleOf = getterOf(Document.prototype, "title");
 const imagesOf = getterOf(Document.prototype, "images");
 const readyStateOf = getterOf(Document.prototype, "readyState");
 
+const UNCLEAN = /[\u200b\ufeff\u00ad\u00a0\t\n\r\f\v\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]| {2}/;
+
 function clean(text) {
-  return text.replace(/[\u200b\ufeff\u00ad]/g, "").replace(/[\s\u00a0]+/g, " ");
+  return !UNCLEAN.test(text) ? text : text.replace(/[\u200b\ufeff\u00ad]/g, "").replace(/[\s\u00a0]+/g, " ");
 }
 
 function composedChildren(node) {
@@ -94,5 +96,6 @@ function isDisabled(element) {
 }
 
 function isEditingHost(element) {
+  if (!element.hasAttribute("contenteditable") && element.localName !== "body") return false;
   return element.isContentEditable && !(element.parentElement && element.parentElement.isContentEditable);
 }

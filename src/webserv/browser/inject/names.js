@@ -19,7 +19,8 @@ const CONTENT_NAMED = new Set([
 const NAME_LIMIT = 240;
 
 function roleOf(element) {
-  const explicit = (element.getAttribute("role") || "").trim().split(/\s+/)[0].toLowerCase();
+  const written = element.getAttribute("role");
+  const explicit = written ? written.trim().split(/\s+/)[0].toLowerCase() : "";
   if (explicit && explicit !== "none" && explicit !== "presentation") return explicit;
   const tag = element.localName;
   if (tag === "input") {
@@ -67,7 +68,9 @@ function svgTitle(element) {
 }
 
 function referencedText(element, attribute) {
-  const ids = (element.getAttribute(attribute) || "").split(/\s+/).filter(Boolean);
+  const written = element.getAttribute(attribute);
+  if (!written) return "";
+  const ids = written.split(/\s+/).filter(Boolean);
   const root = element.getRootNode();
   const parts = [];
   for (const id of ids.slice(0, 20)) {
@@ -122,7 +125,7 @@ function iconHint(element) {
 
 // Returns [name, where it came from]: "label" tells the walk that the label's text is already said.
 function nameOf(element, role) {
-  const pick = (text) => clean(text.slice(0, NAME_LIMIT * 8)).trim();
+  const pick = (text) => text && clean(text.slice(0, NAME_LIMIT * 8)).trim();
   const replaced = replacedSelect(element, role);
   let name = replaced ? pick(replaced.getAttribute("aria-label") || labelText(replaced)) : "";
   if (name) return [cut(name), "label"];

@@ -61,7 +61,10 @@ def _node(raw: Raw, document: str) -> Node:
     if isinstance(raw, str):
         return Node("text", raw)
     kind = raw["t"]
-    children = [_node(item, document) for item in raw.get("c", ())]
+    inner = raw.get("c")
+    children = [_node(item, document) for item in inner] if inner else []
+    if inner and len(raw) == 2:
+        return Node(kind, children=children)  # the most of them
     if kind == "e":
         return Node(kind, level=raw.get("b", 0), element=_element(raw, document), children=children)
     if kind == "fr":
@@ -83,7 +86,7 @@ def _element(raw: dict[str, Raw], document: str) -> PageElement:
         key=ElementKey(document, raw["k"]),
         role=raw["r"],
         name=raw["n"],
-        target=raw["d"],
+        target=raw.get("d") or raw["h"],
         fallback=raw.get("f", ""),
         value=raw.get("v"),
         states=tuple(raw.get("s", ())),

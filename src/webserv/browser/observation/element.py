@@ -31,7 +31,7 @@ class PageElement:
     role: str
     name: str
     target: str
-    """What it stands for beyond role and name, see `targetOf` in inject/collect.js."""
+    """What it stands for beyond role and name, see `targetOf` in inject/elements.js."""
     fallback: str = ""
     """Field name or HTML id, for the semantic id of a nameless element."""
     value: str | None = None
@@ -67,9 +67,12 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """Yields this node and all below it in reading order."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            if node.children:
+                stack.extend(reversed(node.children))
 
 
 @dataclass(slots=True)

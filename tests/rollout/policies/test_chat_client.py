@@ -176,6 +176,17 @@ async def test_a_missing_key_is_said_to_be_missing():
         await ask(server, api_key="")
 
 
+@pytest.mark.parametrize(("status", "code"), [(429, "insufficient_quota"), (402, "x")])
+async def test_a_used_up_credit_stops_at_once(status, code):
+    refusal = Reply(status, {"error": {"message": "You exceeded your current quota", "code": code}})
+    with (
+        ChatServer([refusal]) as server,
+        pytest.raises(UserError, match=r"no credit left for this key: You exceeded.*--resume"),
+    ):
+        await ask(server)
+    assert len(server.requests) == 1
+
+
 async def test_an_unknown_model_stops_at_once_and_names_the_fix():
     with (
         ChatServer([error(404, "The model `m` does not exist")]) as server,

@@ -180,6 +180,12 @@ class ChatClient:
         """Raises what a status other than 200 means."""
         status, said = response.status_code, _message(response)
         options = self._options
+        if status == httpx.codes.PAYMENT_REQUIRED or "insufficient_quota" in response.text:
+            # OpenAI says so with 429, but no waiting helps.
+            raise UserError(
+                self._scrub(f"{self._where()} has no credit left for this key: {said}"),
+                hint="Top it up, or name another key by --api-key-env; --resume goes on with the run.",
+            )
         if status in _TRANSIENT:
             raise _TransientError(
                 f"{self._where()} answered {status}: {said}", after_s=_retry_after(response)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import subprocess
@@ -119,6 +120,10 @@ def test_the_users_error_is_found_in_a_failed_task_group(end_with):
 
 def test_ctrl_c_ends_with_130(end_with):
     assert end_with(KeyboardInterrupt()) == (130, "\nInterrupted.\n")
+
+
+def test_a_command_that_was_cancelled_by_a_signal_ends_with_143(end_with):
+    assert end_with(asyncio.CancelledError()) == (143, "Terminated.\n")
 
 
 @pytest.mark.parametrize(

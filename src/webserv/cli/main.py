@@ -76,7 +76,7 @@ def cli() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the command line and exits: 0 success, 1 failure, 2 wrong usage, 130 interrupted.
+    """Runs the command line and exits: 0 success, 1 failure, 2 wrong usage, 130 interrupted, 143 terminated.
 
     What a user can cause ends as one line on stderr, with a hint where there is one; our own bugs keep their
     traceback.
@@ -103,7 +103,19 @@ def _run(argv: Sequence[str] | None) -> int:
         return _explain(_first_expected(group), group)
     except (UserError, EnvFailure, OSError) as exc:
         return _explain(exc, exc)
+    except BaseException as exc:
+        if _is_cancellation(exc):
+            # What our signal handlers do on SIGTERM: the command's task is cancelled and has cleaned up.
+            click.echo("Terminated.", err=True)
+            return 128 + signal.SIGTERM
+        raise
     return value if isinstance(value, int) else 0
+
+
+def _is_cancellation(exc: BaseException) -> bool:
+    # Not imported for this alone: a help page should not pay for asyncio.
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(exc, asyncio.CancelledError)
 
 
 def _first_expected(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -23,22 +23,23 @@ from webserv.types import Cookie
 
 __all__ = ["BrowserFleet", "BrowserOptions", "FleetStatistics"]
 
+DISABLED_FEATURES = (
+    # All frames of a page in one process: one CDP session sees them all, and a page with foreign frames costs less.
+    "IsolateOrigins", "site-per-process",
+    # What Playwright 1.65 switches off; Chromium heeds the last --disable-features only, so it is said again.
+    "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "PreconnectToSearch",
+    "Translate", "DialMediaRouteProvider",
+)  # fmt: skip
+
 LAUNCH_FLAGS = (
     "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-extensions",
-    "--disable-default-apps",
-    "--no-first-run",
-    "--mute-audio",
-    "--hide-scrollbars",
     "--font-render-hinting=none",
-    # All frames of a page in one process: one CDP session sees them all, and a page with foreign frames costs less.
     "--disable-site-isolation-trials",
-    "--disable-features=IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider",
+    f"--disable-features={','.join(DISABLED_FEATURES)}",
 )
-"""Besides Playwright's own."""
+"""Besides Playwright's own, which already keep Chromium from syncing, updating, first-run pages and throttling."""
 
 _LAUNCH_TIMEOUT_S = 60.0
 _OPEN_ATTEMPTS = 3

@@ -11,6 +11,15 @@ from webserv.browser.observation.element import ElementKey, PageElement
 
 MAX_LENGTH = 24
 
+GLYPHS = {
+    "\N{MULTIPLICATION SIGN}": "close", "\N{MULTIPLICATION X}": "close", "\N{HEAVY MULTIPLICATION X}": "close",
+    "\N{TRIGRAM FOR HEAVEN}": "menu", "\N{VERTICAL ELLIPSIS}": "more", "\N{HORIZONTAL ELLIPSIS}": "more",
+    "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}": "previous", "«": "previous", "←": "previous",
+    "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}": "next", "»": "next", "→": "next",
+    "+": "plus", "-": "minus", "\N{MINUS SIGN}": "minus", "▲": "up", "▼": "down", "★": "star", "✓": "check",
+}  # fmt: skip
+"""Words for names that are a single sign."""
+
 Meaning = tuple[str, str, str]
 """Role, name and target."""
 
@@ -112,7 +121,8 @@ class IdBook:
         return self._id_of.get(key)
 
     def _new(self, element: PageElement) -> str:
-        base = slug(element.name) or slug(element.fallback) or slug(element.role) or "element"
+        words = (element.name, GLYPHS.get(element.name, ""), element.fallback, element.role, "element")
+        base = next(filter(None, map(slug, words)))
         while True:
             self._next[base] += 1
             number = self._next[base]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from webserv.errors import HostRefused, InvalidSite
+from webserv.sites.shop import stylesheets
 
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "requirements.txt"
@@ -24,7 +25,7 @@ Progress = Callable[[str], None]
 
 def image_inputs() -> list[Path]:
     """Files whose contents decide what the image holds."""
-    return [LOCK, Path(__file__).resolve(), *_files(APP)]
+    return [LOCK, Path(__file__).resolve(), Path(stylesheets.__file__).resolve(), *_files(APP)]
 
 
 def snapshot_inputs() -> list[Path]:
@@ -54,6 +55,11 @@ def build_image(target: Path, progress: Progress) -> None:
     environment = {"SITE_DATA": str(target / "no-data"), "PYTHONPATH": str(target / "app")}
     manage = [str(python), str(target / "app" / "manage.py")]
     _run([*manage, "collectstatic", "--noinput", "--verbosity=0"], environment)
+    packages = sorted((target / "venv" / "lib").glob("python*/site-packages/oscar"))
+    icons = stylesheets.find_icons([*packages, target / "app"])
+    for sheet in ("styles", "dashboard"):
+        path = target / "static" / "oscar" / "css" / f"{sheet}.css"
+        path.write_text(stylesheets.slim(path.read_text(encoding="utf-8"), icons), encoding="utf-8")
     progress("compiling")
     # Clones and the zygote must find bytecode: they may not write any.
     _run(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from webserv.errors import HostRefused, WorldFailed
+from webserv.errors import HostRefused, MissingPrerequisite, WorldFailed
 from webserv.server.engines import process
 from webserv.server.engines.process import ProcessEngine, ProcessGroup
 from webserv.server.snapshot import Snapshot, ensure_snapshot
@@ -118,6 +118,28 @@ async def test_it_says_that_it_separates_data_not_privileges(webserv_home, caplo
             assert not engine.info.isolates_network
             assert not engine.info.isolates_processes
     assert "data, not privileges" in caplog.text
+
+
+@pytest.mark.parametrize("lack", ["no such call", "refused"])
+async def test_without_process_handles_clones_are_booted(snapshot, webserv_home, monkeypatch, ask, lack):
+    def refuse(pid: int) -> int:
+        raise (
+            AttributeError("pidfd_open")
+            if lack == "no such call"
+            else OSError(38, "Function not implemented")
+        )
+
+    monkeypatch.setattr(os, "pidfd_open", refuse, raising=False)
+
+    async with ProcessEngine() as engine:
+        world = await engine.open_world([snapshot])
+
+        assert world.sites["guestbook"].start_mode == "boot"
+        assert ask(world.sites["guestbook"], "/")[0] == 200
+        with pytest.raises(
+            MissingPrerequisite, match="cannot start site 'guestbook' by 'zygote'; it can by: boot"
+        ):
+            await engine.open_world([snapshot], start_mode="zygote")
 
 
 async def test_many_worlds_at_once_have_ports_of_their_own(engine, snapshot, ask):

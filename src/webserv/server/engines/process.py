@@ -59,7 +59,7 @@ class ProcessEngine(Engine):
             limits_resources=False,
             # A zygote's clones are no children of ours: without pidfds (Linux 5.3) their end would go
             # unnoticed.
-            start_modes=("zygote", "boot") if hasattr(os, "pidfd_open") else ("boot",),
+            start_modes=("zygote", "boot") if _has_pidfds() else ("boot",),
             note=NOTE,
         )
         _LOG.warning("%s", NOTE)
@@ -303,6 +303,14 @@ class ProcessGroup:
 
     def __repr__(self) -> str:
         return f"<ProcessGroup pid={self.pid} {'alive' if self.alive else 'ended'}>"
+
+
+def _has_pidfds() -> bool:
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):  # not Linux, before 5.3, or a sandbox that does not know the call
+        return False
+    return True
 
 
 def _copy_data(source: Path, folder: Path) -> None:

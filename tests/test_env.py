@@ -226,3 +226,10 @@ async def test_closing_twice_frees_the_world(make_env, native):
     await env.close()
     await env.close()
     assert env.world is None
+
+
+async def test_waiting_for_a_world_is_told_apart_from_starting_in_it(make_env):
+    env = make_env()
+    await env.reset(_task())
+    assert set(env.timings) == {"queue", "session", "start"}
+    assert all(seconds > 0 for seconds in env.timings.values())

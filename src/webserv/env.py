@@ -73,6 +73,8 @@ class WebEnv:
         self._observation: Observation | None = None
         self._steps = 0
         self._ended = True
+        self.timings: dict[str, float] = {}
+        """Seconds of the last reset by part: ``queue`` (waiting for a world), ``session`` and ``start``."""
 
     @property
     def world(self) -> World | None:
@@ -99,13 +101,21 @@ class WebEnv:
         await self._end_episode()
         self._task = task
         try:
+            began = time.perf_counter()
             self._world = await self._worlds.acquire(task.sites)
+            acquired = time.perf_counter()
             cookies = _login_cookies(task, self._world)
             async with asyncio.timeout(self._options.start_timeout_s):
                 self._session = await self._browsers.open_session(
                     proxy_url=self._world.proxy_url, cookies=cookies
                 )
+                opened = time.perf_counter()
                 self._observation = await self._session.start(task.start_urls)
+            self.timings = {
+                "queue": acquired - began,
+                "session": opened - acquired,
+                "start": time.perf_counter() - opened,
+            }
             self._check_alive()
         except TimeoutError as exc:
             await self._end_episode()

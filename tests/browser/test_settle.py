@@ -229,3 +229,31 @@ async def test_an_answer_without_content_leaves_the_page_at_rest(open_page: Open
 async def test_a_prepared_request_that_is_never_sent_is_not_waited_for(open_page: OpenPage) -> None:
     session = await open_page("<button onclick=\"new XMLHttpRequest().open('GET', '/x')\">Go</button>")
     assert (await session.step('click("go")')).settle.waited_s < 2.0
+
+
+async def test_a_click_that_acts_after_a_timer_is_waited_for(open_page: OpenPage) -> None:
+    session = await open_page(
+        "<button onclick=\"setTimeout(() => out.textContent = 'later', 150)\">Go</button><p id=out>old</p>"
+    )
+    assert "later" in (await session.step('click("go")')).text
+
+
+async def test_a_search_box_that_waits_for_the_last_key_is_waited_for(
+    open_page: OpenPage, pages: PageServer
+) -> None:
+    session = await open_page(
+        {
+            "/": """<input type=search aria-label=Q><ul id=out></ul><script>let timer;
+            document.querySelector('input').oninput = e => { clearTimeout(timer); timer = setTimeout(() =>
+                fetch('/suggest?q=' + e.target.value).then(r => r.text()).then(t => out.innerHTML = t), 300) }
+            </script>""",
+            "/suggest": "<li>mug</li>",
+        }
+    )
+    step = asyncio.ensure_future(session.step('type("q", "mu")'))
+    gate = pages.hold("/suggest")
+    await gate.wait_request()
+    assert not step.done()
+    gate.open()
+    assert "- mug" in (await step).text
+    assert pages.count("/suggest") == 1

@@ -90,6 +90,7 @@ class BrowserFleet:
         self._driver: Playwright | None = None
         self._slots: list[_Slot] = []
         self._lock = asyncio.Lock()
+        self._late: set[asyncio.Future[None]] = set()
         self._closed = False
         self._opened = self._launched = self._died = 0
 
@@ -134,22 +135,20 @@ class BrowserFleet:
         Raises:
             BrowserFailed: No browser could be started, or browsers keep dying.
         """
-        options = options or self.options
-        for attempt in range(_OPEN_ATTEMPTS):
+        options, reason = options or self.options, ""
+        for _ in range(_OPEN_ATTEMPTS):
             slot = await self._slot()
             try:
-                context = await self._new_context(slot, options, proxy_url, storage_state)
-                if cookies:
-                    await context.add_cookies([_cookie(cookie) for cookie in cookies])  # type: ignore[misc]
+                context = await self._new_context(slot, options, proxy_url, cookies, storage_state)
+                return self._admit(slot, context, options)
             except PlaywrightError as exc:
-                slot.opening -= 1
-                if attempt == _OPEN_ATTEMPTS - 1 or not is_target_gone(first_line(exc)):
-                    raise BrowserFailed(f"No browser context could be opened: {first_line(exc)}.") from exc
+                reason = first_line(exc)
+                if not is_target_gone(reason):
+                    raise BrowserFailed(f"No browser context could be opened: {reason}.") from exc
                 self._forget(slot)
-                continue
-            slot.opening -= 1
-            return self._admit(slot, context, options)
-        raise AssertionError("unreachable")
+            finally:
+                slot.opening -= 1
+        raise BrowserFailed(f"No browser context could be opened, browsers keep dying: {reason}.")
 
     def _admit(self, slot: _Slot, context: BrowserContext, options: BrowserOptions) -> BrowserSession:
         session = BrowserSession(context, options, on_close=lambda: self._release(slot, session))
@@ -238,21 +237,47 @@ class BrowserFleet:
         find_executable(self.options.executable, playwright_path=self._driver.chromium.executable_path)
 
     async def _new_context(
-        self, slot: _Slot, options: BrowserOptions, proxy_url: str | None, storage_state: Any
+        self,
+        slot: _Slot,
+        options: BrowserOptions,
+        proxy_url: str | None,
+        cookies: Sequence[Cookie],
+        storage_state: Any,
     ) -> BrowserContext:
         width, height = options.viewport
         extra: dict[str, Any] = {"storage_state": storage_state} if storage_state is not None else {}
         if proxy_url is not None:
             # Without the bypass rule Chromium goes to localhost directly, past the world.
             extra["proxy"] = {"server": proxy_url, "bypass": "<-loopback>"}
-        return await slot.browser.new_context(
-            viewport={"width": width, "height": height},
-            device_scale_factor=1,
-            locale=options.locale,
-            timezone_id=options.timezone,
-            reduced_motion="reduce" if options.reduced_motion else "no-preference",
-            **extra,
+        making = asyncio.ensure_future(
+            slot.browser.new_context(
+                viewport={"width": width, "height": height},
+                device_scale_factor=1,
+                locale=options.locale,
+                timezone_id=options.timezone,
+                reduced_motion="reduce" if options.reduced_motion else "no-preference",
+                **extra,
+            )
         )
+        try:
+            context = await asyncio.shield(making)
+        except asyncio.CancelledError:
+            making.add_done_callback(self._close_late)
+            raise
+        if cookies:
+            try:
+                await context.add_cookies([_cookie(cookie) for cookie in cookies])  # type: ignore[misc]
+            except BaseException:
+                await context.close()
+                raise
+        return context
+
+    def _close_late(self, making: asyncio.Future[BrowserContext]) -> None:
+        """Closes a context that arrived after its caller was cancelled."""
+        if not making.cancelled() and making.exception() is None:
+            task = asyncio.ensure_future(making.result().close())
+            self._late.add(task)
+            task.add_done_callback(self._late.discard)
 
     async def _release(self, slot: _Slot, session: BrowserSession) -> None:
         slot.sessions.discard(session)

@@ -54,6 +54,8 @@ class NetworkTracker:
         self._counts: Counter[str] = Counter()
         self.documents_asked = 0
         """Documents asked for since `begin_step`."""
+        self.active = False
+        """Whether an awaited request began or ended since `begin_step`."""
         self.last_change = 0.0
         """Monotonic time at which an awaited request last began or ended."""
         self.failed_document: tuple[str, str] | None = None
@@ -112,6 +114,7 @@ class NetworkTracker:
         """A new action begins: documents and paths are counted anew."""
         self._counts.clear()
         self.documents_asked = 0
+        self.active = False
 
     def pending(self, poll_count: int) -> list[Request]:
         """Awaited requests in flight, oldest first; a path asked for `poll_count` times in this step is a poll."""
@@ -140,6 +143,7 @@ class NetworkTracker:
             self._changed()
 
     def _changed(self) -> None:
+        self.active = True
         self.last_change = time.monotonic()
         self._on_change()
 

@@ -12,6 +12,10 @@ class SettleOptions:
 
     quiet_ms: int = 60
     """How long the document must not change, and no request may end, before it is observed."""
+    effect_ms: int = 250
+    """How long a page that shows no effect of a click is waited for: it may act after a timer."""
+    typing_ms: int = 350
+    """How long a field that searches while one types is waited for after the last key."""
     cap_s: float = 8.0
     """Longest wait after an action; then the observation says what it was still waiting for."""
     navigation_grace_ms: int = 1000

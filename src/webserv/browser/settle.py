@@ -79,7 +79,7 @@ async def _ask_frames(
     cap_ms = max(1, int(left * 1000))
     # Once the network has seen a document being asked for, it knows better than the page what becomes of it.
     grace_ms = 0 if channel.network.documents_asked else options.navigation_grace_ms
-    arguments = (options.quiet_ms, cap_ms, grace_ms)
+    arguments = (options.quiet_ms, cap_ms, grace_ms, channel.network.active)
     calls = [
         asyncio.ensure_future(channel.call("waitQuiet", *arguments, world=world, timeout_s=left + 20))
         for world in worlds

@@ -183,13 +183,21 @@ async def input_event(hands: Hands, work: Awaitable[Any]) -> None:
         raise BrowserFailed(f"Input failed: {first_line(exc)}") from exc
 
 
-async def aim(hands: Hands, target: Target, *, allow_disabled: bool = False) -> tuple[float, float]:
+async def aim(
+    hands: Hands, target: Target, *, allow_disabled: bool = False, effect_ms: int = 0
+) -> tuple[float, float]:
     """Scrolls the target into view and returns a point, in CSS pixels of the tab's viewport, that presses it.
+
+    Args:
+        hands: The session.
+        target: What to press.
+        allow_disabled: Whether a disabled element will do.
+        effect_ms: How long settling shall wait for a first effect on the page, see `SettleOptions.effect_ms`.
 
     Raises:
         ActionRefused: It is gone, hidden, disabled, or something else lies over it.
     """
-    point = await ask(hands, target, "aim", allow_disabled)
+    point = await ask(hands, target, "aim", allow_disabled, effect_ms)
     x, y = float(point["x"]), float(point["y"])
     channel = hands.active.channel
     world = target.world

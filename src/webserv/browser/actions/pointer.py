@@ -14,7 +14,7 @@ DRAG_STEPS = 8
 
 async def click(hands: Hands, action: Click) -> None:
     """Presses the element with the left button."""
-    x, y = await aim(hands, find_target(hands, action.target))
+    x, y = await aim(hands, find_target(hands, action.target), effect_ms=hands.options.settle.effect_ms)
     await input_event(hands, hands.active.page.mouse.click(x, y))
 
 

@@ -28,6 +28,8 @@ async def type_text(hands: Hands, action: Type) -> None:
         await _enter_text(hands, action.text, multiline=how["multiline"])
     if action.enter:
         await input_event(hands, hands.active.page.keyboard.press("Enter"))
+    elif how["searches"]:
+        await ask(hands, target, "afterTyping", hands.options.settle.typing_ms)
 
 
 async def clear(hands: Hands, action: Clear) -> None:

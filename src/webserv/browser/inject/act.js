@@ -59,7 +59,7 @@ function findPoint(element, stand) {
 }
 
 // Where to press: scrolls the element into view, looks for a point that it would receive.
-function aim(number, allowDisabled) {
+function aim(number, allowDisabled, effectMs = 0) {
   const element = elementOf(number);
   if (!element) return { error: "stale" };
   if (!allowDisabled && isDisabled(element)) return { error: "disabled" };
@@ -71,9 +71,18 @@ function aim(number, allowDisabled) {
     stand.scrollIntoView({ block, inline: "nearest", behavior: "instant" });
     found = findPoint(element, stand);
   }
-  if (found.x !== undefined) return { x: found.x, y: found.y };
+  if (found.x !== undefined) {
+    if (effectMs && !changesByItself(element)) expectEffect(effectMs, false);
+    return { x: found.x, y: found.y };
+  }
   if (!found.cover) return { error: "hidden" };
   return { error: "covered", by: describe(found.cover) };
+}
+
+// Form controls change without the page's doing, and that cannot be observed as a change of the document.
+function changesByItself(element) {
+  return element.localName === "input" ? !["button", "submit", "reset", "image"].includes(element.type)
+    : element.localName === "select" || element.localName === "textarea" || element.isContentEditable;
 }
 
 function inViewport(element) {
@@ -107,7 +116,9 @@ function editable(number) {
   if (isDisabled(target)) return { error: "disabled" };
   if (target.readOnly || target.getAttribute("aria-readonly") === "true") return { error: "readonly" };
   const multiline = target.localName === "textarea" || target.isContentEditable;
-  return { how: SET_TYPES.has(target.type) && target.localName === "input" ? "set" : "keys", multiline, type: target.type || "" };
+  const searches = target.type === "search" || target.autocomplete === "off" || target.hasAttribute("aria-autocomplete")
+    || ["combobox", "searchbox"].includes(target.getAttribute("role"));
+  return { searches, how: SET_TYPES.has(target.type) && target.localName === "input" ? "set" : "keys", multiline, type: target.type || "" };
 }
 
 function editTarget(element) {
@@ -133,6 +144,11 @@ function selectContent(number) {
     selection.addRange(range);
   }
   return { empty: target.value !== undefined ? target.value === "" : target.textContent === "" };
+}
+
+function afterTyping(number, effectMs) {
+  expectEffect(effectMs, true);
+  return {};
 }
 
 function announce(element) {

@@ -5,6 +5,9 @@ const NOISE_SPAN_MS = 600; // … over this time make it a clock or ticker, whic
 const LONG_ANIMATION_MS = 3000; // a finite animation with more than this to go is decoration
 
 let lastChange = performance.now();
+let expectFrom = 0; // an action was taken then, and until …
+let expectUntil = 0; // … a page that shows no effect of it is given the benefit of the doubt
+let lastEffect = 0;
 let leaving = 0; // when a navigation away from this document was started, 0 for none
 const changesOf = new WeakMap();
 const noisy = new WeakSet();
@@ -35,7 +38,7 @@ const observer = new MutationObserver((records) => {
   const now = performance.now();
   for (const record of records.length > 500 ? records.slice(-500) : records) {
     if (!isNoise(record, now)) {
-      lastChange = now;
+      lastChange = lastEffect = now;
       break;
     }
   }
@@ -91,8 +94,16 @@ function unrest(leavingGraceMs) {
   return "";
 }
 
+// A press without any effect so far, and typing into a field that searches, often act after a timer of their own.
+// Timers cannot be seen from here, so such a page is given some time; `always` for effects that hide the later one.
+function expectEffect(ms, always) {
+  expectFrom = always ? Infinity : performance.now();
+  expectUntil = performance.now() + ms;
+}
+
 // Resolves to "" once the document has been at rest for `quietMs`, else after `capMs` to what it waited for.
-function waitQuiet(quietMs, capMs, leavingGraceMs) {
+// `busy` tells that the network has been at work since the action, which is effect enough.
+function waitQuiet(quietMs, capMs, leavingGraceMs, busy) {
   const start = performance.now();
   lastChange = Math.max(lastChange, start - quietMs);
   return new Promise((resolve) => {
@@ -101,9 +112,10 @@ function waitQuiet(quietMs, capMs, leavingGraceMs) {
       const reason = unrest(leavingGraceMs);
       if (reason) lastChange = now;
       const idle = now - Math.max(lastChange, start);
-      if (!reason && idle >= quietMs) resolve("");
+      const doubt = !busy && now < expectUntil && lastEffect < expectFrom;
+      if (!reason && !doubt && idle >= quietMs) resolve("");
       else if (now - start >= capMs) resolve(reason || "changes of the page");
-      else setTimeout(look, reason ? 12 : Math.max(1, quietMs - idle));
+      else setTimeout(look, reason || doubt ? 12 : Math.max(1, quietMs - idle));
     };
     look();
   });

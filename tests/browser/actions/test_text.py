@@ -129,3 +129,41 @@ def test_chords_are_brought_into_one_form(text: str, chord: str) -> None:
 def test_any_text_is_a_chord_or_refused(text: str) -> None:
     with suppress(ActionRefused):
         assert normal_chord(text)
+
+
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="session")
+async def test_every_kind_of_text_field_is_replaced(open_page: OpenPage) -> None:
+    kinds = {
+        "number": "42",
+        "email": "a@b.example",
+        "url": "http://x/",
+        "tel": "+1 2",
+        "search": "s",
+        "password": "p w",
+    }
+    session = await open_page("".join(f"<input type={kind} aria-label={kind} value=1>" for kind in kinds))
+    for kind, text in kinds.items():
+        observation = await session.step({"action": "type", "target": kind, "text": text})
+        assert observation.error is None
+    page = session.active.page
+    assert await page.evaluate("[...document.querySelectorAll('input')].map(i => i.value)") == list(
+        kinds.values()
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_field_inside_a_combobox_wrapper_or_a_shadow_root_takes_text(open_page: OpenPage) -> None:
+    session = await open_page(
+        """<div role=combobox aria-label=Pick tabindex=0><input></div><x-f></x-f><script>
+        const root = document.querySelector('x-f').attachShadow({mode: 'open'});
+        root.innerHTML = '<input aria-label=In value=old>'</script>"""
+    )
+    await session.step('type("pick", "abc")')
+    await session.step('type("in", "new")')
+    page = session.active.page
+    assert await page.evaluate("document.querySelector('input').value") == "abc"
+    assert (
+        await page.evaluate("document.querySelector('x-f').shadowRoot.querySelector('input').value") == "new"
+    )

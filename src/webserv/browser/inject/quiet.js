@@ -9,7 +9,7 @@ let expectFrom = 0; // an action was taken then, and until …
 let expectUntil = 0; // … a page that shows no effect of it is given the benefit of the doubt
 let lastEffect = 0;
 let leaving = 0; // when a navigation away from this document was started, 0 for none
-const changesOf = new WeakMap();
+let changesOf = new WeakMap();
 const noisy = new WeakSet();
 const observedRoots = new WeakSet();
 
@@ -97,6 +97,7 @@ function unrest(leavingGraceMs) {
 // A press without any effect so far, and typing into a field that searches, often act after a timer of their own.
 // Timers cannot be seen from here, so such a page is given some time; `always` for effects that hide the later one.
 function expectEffect(ms, always) {
+  changesOf = new WeakMap(); // what a policy changes again and again is no clock
   expectFrom = always ? Infinity : performance.now();
   expectUntil = performance.now() + ms;
 }

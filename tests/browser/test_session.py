@@ -24,6 +24,19 @@ async def test_history_goes_back_and_forward_and_ends(open_page: OpenPage, pages
     assert (await session.step("forward()")).error.message == "This tab's history has no later page."
 
 
+async def test_going_back_to_the_answer_of_a_form_says_so(open_page: OpenPage) -> None:
+    session = await open_page(
+        {"/": "<form method=post action=/sent><button>Send</button></form>", "/sent": "<a href=/two>Two</a>",
+         "/two": "<p>two"}
+    )  # fmt: skip
+    await session.step('click("send")')
+    await session.step('click("two")')
+    observation = await session.step("back()")
+    assert observation.error is not None
+    assert "was the answer to a form, which is not sent again" in observation.error.message
+    assert "Send" in (await session.step("back()")).text
+
+
 async def test_refresh_loads_anew(open_page: OpenPage, pages: PageServer) -> None:
     session = await open_page("<p>one")
     pages.pages["/"] = "<p>two"

@@ -103,10 +103,11 @@ async def _ask_frames(
             answers.append(call.result() or "")
         return answers
     finally:
-        leftovers = [task for task in (*calls, waker) if task is not None and not task.done()]
-        for task in leftovers:
+        tasks = [task for task in (*calls, waker) if task is not None]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*leftovers, return_exceptions=True)
+        # Gathered also where they are done: an exception that nobody looks at would be logged.
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _either(first: asyncio.Event, second: asyncio.Event | None, timeout_s: float) -> None:

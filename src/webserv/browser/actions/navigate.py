@@ -45,6 +45,10 @@ def navigation_refused(url: str, error: str) -> ActionRefused:
     code = error.removeprefix("net::")
     if code in BLOCKED_ERRORS:
         message = f"{url[:200]} could not be loaded: host {host} is not part of this world. Use back()."
+    elif code == "ERR_CACHE_MISS":
+        message = (
+            f"{url[:200]} was the answer to a form, which is not sent again. Use goto() or back() once more."
+        )
     else:
         message = f"{url[:200]} could not be loaded ({code})."
     return ActionRefused(ActionErrorKind.NAVIGATION, message)

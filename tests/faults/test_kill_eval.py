@@ -26,7 +26,7 @@ def _eval(out: Path, *more: str) -> list[str]:
     command = [
         sys.executable,
         "-m",
-        "webserv.cli.main",
+        "webserv",
         "eval",
         "--benchmark",
         "shop",

@@ -13,7 +13,6 @@ ICONS = """
   --fa: "\\f007";
 }
 .fa-500px { --fa: "\\f26e"; }
-.fa-old::before { content: "\\f26f"; }
 .fa-spin { animation-name: fa-spin; }
 a.fa-500px { color: red; }
 """

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _ICON = r"fa-[a-z0-9-]+"
-_ICON_RULE = re.compile(rf"((?:\.{_ICON}(?:::before)?\s*,?\s*)+)\{{\s*(?:--fa|content)[^{{}}]*\}}\s*")
+_ICON_RULE = re.compile(rf"((?:\.{_ICON}(?:::before)?\s*,?\s*)+)\{{\s*--fa[^{{}}]*\}}\s*")
 _COMMENT = re.compile(r"/\*(?!!).*?\*/", re.S)
 
 

@@ -15,6 +15,8 @@ class ShopSiteConfig(AppConfig):
         from oscar.apps.customer.receivers import receive_product_view as remember_product
         from oscar.apps.search.signals import user_search
 
+        from shopsite import tables
+
         # Looking at something must not write: pages would differ by what was looked at before (and Oscar's list of
         # recently viewed products costs six queries for each), and evaluators compare databases.
         product_viewed.disconnect(receivers.receive_product_view)
@@ -23,3 +25,4 @@ class ShopSiteConfig(AppConfig):
         # One search engine for all threads: Haystack's own one per thread costs each 10 MB and a cold first search.
         # Readers of a Whoosh index share it safely, and only one request at a time writes (`middleware`).
         haystack.connections.thread_local = SimpleNamespace()
+        tables.remember_signatures()

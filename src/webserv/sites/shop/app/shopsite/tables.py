@@ -1,8 +1,10 @@
 """The dashboard's product table with its cells made in Python: Oscar renders a template for each of 140 cells."""
 
+from functools import cache, lru_cache
+
 from django.urls import reverse
 from django.utils.html import format_html
-from django_tables2 import Column
+from django_tables2 import Column, utils
 from oscar.apps.dashboard.catalogue import tables
 from oscar.core.thumbnails import get_thumbnailer
 
@@ -69,3 +71,15 @@ class ProductTable(tables.ProductTable):
             record.get_absolute_url(),
             reverse("dashboard:catalogue-product-delete", args=[record.pk]),
         )
+
+
+def remember_signatures():
+    """Makes django-tables2 inspect each render function once rather than once per cell (a fifth of a table's time)."""
+    plain = lru_cache(maxsize=None)(utils.signature)
+
+    @cache
+    def of_method(function):
+        names, rest = plain(function)
+        return names[1:], rest
+
+    utils.signature = lambda fn: of_method(fn.__func__) if hasattr(fn, "__func__") else plain(fn)

@@ -38,7 +38,7 @@ def _eval(out: Path, *more: str) -> list[str]:
 
 def _finished(out: Path) -> int:
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    return int(summary["episodes"])
+    return int(summary["total"]["solved"])
 
 
 async def _until(condition, timeout_s: float = 90) -> None:

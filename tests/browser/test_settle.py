@@ -188,6 +188,21 @@ async def test_a_long_poll_is_reported_once_and_then_known(open_page: OpenPage, 
     assert "Not settled" not in again.text
 
 
+async def test_requests_that_are_aborted_or_time_out_are_over(open_page: OpenPage, pages: PageServer) -> None:
+    pages.hold("/never")
+    session = await open_page(
+        {
+            "/": """<button onclick="const x = new XMLHttpRequest(); x.open('GET', '/never'); x.timeout = 80;
+            x.ontimeout = () => out.textContent += ' timeout'; x.send(); const c = new AbortController();
+            fetch('/never', {signal: c.signal}).catch(() => out.textContent += ' aborted'); c.abort();">Go</button>
+            <p id=out>"""
+        }
+    )
+    observation = await session.step('click("go")')
+    assert observation.settle.settled
+    assert "aborted timeout" in observation.text
+
+
 async def test_quick_polling_does_not_hold_a_step_up(open_page: OpenPage, pages: PageServer) -> None:
     session = await open_page(
         {

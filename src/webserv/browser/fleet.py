@@ -91,6 +91,8 @@ class BrowserFleet:
         self._slots: list[_Slot] = []
         self._lock = asyncio.Lock()
         self._late: set[asyncio.Future[None]] = set()
+        # Chromium refuses to run as root with its sandbox; elsewhere it is wanted where the kernel lets it.
+        self._sandbox = os.geteuid() != 0
         self._closed = False
         self._opened = self._launched = self._died = 0
 
@@ -190,7 +192,8 @@ class BrowserFleet:
         try:
             browser = await self._launch_browser()
         except PlaywrightError:
-            # The driver may have died; a new one is cheap, and the second failure is told.
+            # No user namespaces for its sandbox, or the driver died; a new driver is cheap, the second failure is told.
+            self._sandbox = False
             await self._start_driver(anew=True)
             try:
                 browser = await self._launch_browser()
@@ -211,8 +214,7 @@ class BrowserFleet:
             executable_path=path,
             headless=True,
             args=list(LAUNCH_FLAGS),
-            # Chromium refuses to run as root with its sandbox; elsewhere it is wanted where the kernel lets it.
-            chromium_sandbox=False if os.geteuid() == 0 else None,
+            chromium_sandbox=self._sandbox,
             env=dict(os.environ),
             timeout=_LAUNCH_TIMEOUT_S * 1000,
             handle_sigint=False,

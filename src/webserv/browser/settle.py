@@ -16,6 +16,8 @@ from webserv.browser.options import SettleOptions
 from webserv.browser.page_channel import DocumentGone, PageChannel
 from webserv.types import Settle
 
+_LOOK_AGAIN_S = 0.02
+
 
 async def settle_page(
     channel: PageChannel, options: SettleOptions, *, wake: asyncio.Event | None = None
@@ -63,6 +65,7 @@ async def _unrest(
     if reasons is None:
         return "a new document"
     if any(reasons):
+        await asyncio.sleep(_LOOK_AGAIN_S)
         return next(reason for reason in reasons if reason)
     if channel.network.pending(options.poll_count) or channel.network.last_change > asked:
         # A request began or ended within the window: its effects need a window of their own.

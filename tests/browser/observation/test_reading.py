@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from webserv.testing.page_server import Reply
 from webserv.testing.page_view import OpenPage, See, body
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -96,6 +97,20 @@ async def test_frames_stand_where_they_are_also_of_other_origins(
     assert await see(html) == (
         'before\nframe "Box":\n inner\n frame: [deep] button "Deep"\nafter\nframe: doc'
     )
+
+
+async def test_frames_that_may_not_run_scripts_are_read_and_used(open_page: OpenPage) -> None:
+    session = await open_page(
+        "<iframe sandbox srcdoc='<p>boxed</p><input type=checkbox aria-label=C>'></iframe>"
+    )
+    assert body(await session.observe()) == 'frame:\n boxed\n [c] checkbox "C"'
+    assert "checked" in (await session.step('click("c")')).text
+
+
+async def test_pages_that_may_not_run_scripts_are_read_and_used(open_page: OpenPage) -> None:
+    boxed = Reply("<a href=/next>Go</a>", headers={"Content-Security-Policy": "sandbox"})
+    session = await open_page({"/": boxed, "/next": "<p>next"})
+    assert body(await session.step('click("go")')) == "next"
 
 
 async def test_landmarks_group_what_is_in_them(see: See) -> None:

@@ -23,10 +23,12 @@ OWNED = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 @pytest.fixture
-def owner(monkeypatch: pytest.MonkeyPatch) -> str:
+def owner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """A mark in the environment that every process of a fleet started in this test carries."""
     mark = uuid.uuid4().hex
     monkeypatch.setenv("WEBSERV_OWNER", mark)
+    # A killed driver cannot remove its browsers' profile folders; here they go with the test's.
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     return mark
 
 

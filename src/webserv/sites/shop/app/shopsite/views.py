@@ -9,7 +9,8 @@ Product = get_model("catalogue", "Product")
 Category = get_model("catalogue", "Category")
 ConditionalOffer = get_model("offer", "ConditionalOffer")
 
-_SHOWN = 8
+_SHOWN = 4
+"""One row of each: the page is the first that most episodes see, and the first that each clone renders."""
 
 
 def home(request):

@@ -15,11 +15,14 @@ from webserv.sites.shop.tasks import (
     account,
     basket,
     browsing,
-    dashboard_catalogue,
+    dashboard_categories,
     dashboard_offers,
     dashboard_orders,
     dashboard_people,
+    dashboard_products,
+    dashboard_stock,
     history,
+    wishes_and_reviews,
 )
 from webserv.sites.shop.tasks.database import ShopDatabase
 from webserv.tasks.benchmark import Benchmark
@@ -33,8 +36,11 @@ TEMPLATES: tuple[Template[ShopDatabase], ...] = (
     *history.TEMPLATES,
     *basket.TEMPLATES,
     *account.TEMPLATES,
+    *wishes_and_reviews.TEMPLATES,
     *dashboard_orders.TEMPLATES,
-    *dashboard_catalogue.TEMPLATES,
+    *dashboard_products.TEMPLATES,
+    *dashboard_stock.TEMPLATES,
+    *dashboard_categories.TEMPLATES,
     *dashboard_offers.TEMPLATES,
     *dashboard_people.TEMPLATES,
 )

@@ -9,7 +9,7 @@ from decimal import Decimal
 from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else
 from webserv.sites.shop.tasks.database import Category, Product, ShopDatabase
-from webserv.sites.shop.tasks.kinds import shuffled, storefront
+from webserv.sites.shop.tasks.kinds import neighbours, shuffled, storefront
 from webserv.tasks.evaluators.answer import AnswerMoney, AnswerNames, AnswerNumber
 from webserv.tasks.evaluators.page import PageText
 from webserv.tasks.evaluators.url import FinalUrl
@@ -171,7 +171,7 @@ def _count_below(obs: Observation, category: Category, limit: Decimal, off_by: i
 
 def look_up_price(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """The price of a product; the near miss reads that of its neighbour."""
-    for product, neighbour in _neighbours(shop, rng):
+    for product, neighbour in neighbours(shop, rng):
         if product.price != neighbour.price:
             yield Draft(
                 f"How much does the {product.title} cost?",
@@ -189,7 +189,7 @@ def _tell_price(obs: Observation, product: Product) -> Script:
 
 def count_available(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """How many units can be ordered; the near miss reads the number of its neighbour."""
-    for product, neighbour in _neighbours(shop, rng):
+    for product, neighbour in neighbours(shop, rng):
         if product.in_stock > 1 and neighbour.in_stock > 1 and product.in_stock != neighbour.in_stock:
             yield Draft(
                 f"How many units of the {product.title} are available at the moment?",
@@ -208,7 +208,7 @@ def _tell_available(obs: Observation, product: Product) -> Script:
 def look_up_upc(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """The UPC of a product; the near miss gives that of its neighbour."""
     codes = tuple(product.upc for product in shop.products if product.upc)
-    for product, neighbour in _neighbours(shop, rng):
+    for product, neighbour in neighbours(shop, rng):
         if product.upc and neighbour.upc:
             yield Draft(
                 f"What is the UPC (product code) of the {product.title}?",
@@ -244,7 +244,7 @@ def _tell_reviews(obs: Observation, product: Product, off_by: int) -> Script:
 
 def compare_prices(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """The difference of two prices; the near miss forgets to subtract."""
-    for one, other in _neighbours(shop, rng):
+    for one, other in neighbours(shop, rng):
         dear, cheap = (one, other) if one.price > other.price else (other, one)
         if dear.price - cheap.price >= 1 and dear.price - cheap.price not in (dear.price, cheap.price):
             yield Draft(
@@ -265,14 +265,6 @@ def _tell_difference(obs: Observation, dear: Product, cheap: Product, *, subtrac
     obs = yield from way.open_product(obs, cheap.title)
     low = way.amount(cells(obs, "Price (incl. tax)")[1])
     yield from finish(f"${high - low if subtract else high}")
-
-
-def _neighbours(shop: ShopDatabase, rng: random.Random) -> Iterator[tuple[Product, Product]]:
-    """Products in random order, each with another of its category."""
-    for category in shuffled(rng, shop.categories):
-        products = shuffled(rng, category.products)
-        if len(products) >= 2:
-            yield products[0], products[1]
 
 
 TEMPLATES = (

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from webserv.sites.shop.evaluators import SITE
 from webserv.sites.shop.reference import DASHBOARD, HOME
-from webserv.sites.shop.tasks.database import ShopDatabase
+from webserv.sites.shop.tasks.database import Product, ShopDatabase
 from webserv.tasks.template import Draft, Template
 
 ItemT = TypeVar("ItemT")
@@ -48,3 +48,11 @@ def shuffled(rng: random.Random, items: Iterable[ItemT]) -> list[ItemT]:
     order = list(items)
     rng.shuffle(order)
     return order
+
+
+def neighbours(shop: ShopDatabase, rng: random.Random) -> Iterator[tuple[Product, Product]]:
+    """Two products of each category, in random order."""
+    for category in shuffled(rng, shop.categories):
+        products = shuffled(rng, category.products)
+        if len(products) >= 2:
+            yield products[0], products[1]

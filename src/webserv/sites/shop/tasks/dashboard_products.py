@@ -1,4 +1,4 @@
-"""Dashboard: products, stock and categories."""
+"""Dashboard: products of the catalogue."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.reference import HOME
 from webserv.sites.shop.tasks.database import Category, Product, ShopDatabase
-from webserv.sites.shop.tasks.kinds import dashboard, shuffled
-from webserv.tasks.evaluators.answer import AnswerNames, AnswerNumber
-from webserv.tasks.evaluators.database import AllUnchanged
+from webserv.sites.shop.tasks.kinds import dashboard, neighbours, shuffled
 from webserv.tasks.evaluators.page import PageText
 from webserv.tasks.scripting import click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
-from webserv.types import Element, Observation
-
-_CATEGORY_NAMES = ("Gift Ideas", "Refurbished", "Last Pieces", "Handmade", "Limited Editions", "Spare Parts")
+from webserv.types import Observation
 
 
 @dataclass(frozen=True)
@@ -43,63 +39,9 @@ _NEW_PRODUCTS = (
 )
 
 
-def set_price(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
-    """A new price; the near miss sets that of another product of the category."""
-    for product, other in _neighbours(shop, rng):
-        price = product.price + rng.choice((-1, 1)) * Decimal(rng.randrange(1, 9)) / 2
-        if price > 0 and price != product.price:
-            yield Draft(
-                f"Change the price of the {product.title} to ${price:.2f}.",
-                (
-                    rows(
-                        "stock record",
-                        "SELECT price, num_in_stock - coalesce(num_allocated, 0), partner_sku"
-                        " FROM partner_stockrecord WHERE product_id = ?",
-                        product.id,
-                        expected=((price, product.in_stock, product.sku),),
-                    ),
-                    PageText((product.title, f"${price:.2f}"), url=_page_of(product)),
-                    _only(product),
-                ),
-                script(_edit_stock, product, "Price", f"{price:.2f}"),
-                script(_edit_stock, other, "Price", f"{price:.2f}"),
-                {"product": product.title, "price": str(price)},
-            )
-
-
-def set_stock(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
-    """A new stock level; the near miss does not save."""
-    for product, _ in _neighbours(shop, rng):
-        level = rng.randrange(200, 600)
-        yield Draft(
-            f"A delivery has arrived: set the number in stock of the {product.title} to {level}.",
-            (
-                rows(
-                    "stock record",
-                    "SELECT num_in_stock, price, partner_sku FROM partner_stockrecord WHERE product_id = ?",
-                    product.id,
-                    expected=((level, product.price, product.sku),),
-                ),
-                _only(product),
-            ),
-            script(_edit_stock, product, "Num in stock", str(level)),
-            script(_edit_stock, product, "Num in stock", str(level), save=False),
-            {"product": product.title, "level": level},
-        )
-
-
-def _edit_stock(obs: Observation, product: Product, column: str, value: str, *, save: bool = True) -> Script:
-    obs = yield from way.dashboard_product(obs, product.title)
-    obs = yield from click(obs, "link|tab", "Stock and pricing")
-    obs = yield from way.fill_stock(obs, column, value)
-    if save:
-        yield from click(obs, "button", "Save")
-    yield from finish()
-
-
 def rename_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """A new title; the near miss misspells it."""
-    for product, _ in _neighbours(shop, rng):
+    for product, _ in neighbours(shop, rng):
         title = f"{product.title} {rng.choice(('Classic', 'Second Edition', 'Plus', 'Original'))}"
         yield Draft(
             f"Rename the product \u201c{product.title}\u201d to \u201c{title}\u201d.",
@@ -120,7 +62,7 @@ def rename_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
 
 def change_upc(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """A new UPC; the near miss changes that of another product."""
-    for product, other in _neighbours(shop, rng):
+    for product, other in neighbours(shop, rng):
         upc = f"{product.upc[:2]}-{rng.randrange(5000, 9999)}"
         yield Draft(
             f"The UPC of the {product.title} is wrong. Change it to {upc}.",
@@ -214,127 +156,6 @@ def _delete_product(obs: Observation, product: Product, *, confirm: bool) -> Scr
     yield from finish()
 
 
-def supplier(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
-    """Who supplies a product; the near miss names another partner."""
-    suppliers = dict(
-        shop.query(
-            "SELECT s.product_id, p.name FROM partner_stockrecord s JOIN partner_partner p ON p.id = s.partner_id"
-        )
-    )
-    names = tuple(sorted(set(suppliers.values())))
-    for product, _ in _neighbours(shop, rng):
-        name = suppliers[product.id]
-        wrong = next(other for other in names if other != name)
-        yield Draft(
-            f"Which partner supplies the {product.title}?",
-            (AnswerNames((name,), names, ignore=(product.title,)), nothing_else()),
-            script(_tell_supplier, product, ""),
-            script(_tell_supplier, product, wrong),
-            {"product": product.title},
-        )
-
-
-def _tell_supplier(obs: Observation, product: Product, wrong: str) -> Script:
-    obs = yield from way.dashboard_product(obs, product.title)
-    obs = yield from click(obs, "link|tab", "Stock and pricing")
-    yield from finish(wrong or _shown(way.stock_field(obs, "Partner")))
-
-
-def _shown(element: Element) -> str:
-    """What a field holds, or a dressed select shows."""
-    return element.value or element.name
-
-
-def stock_of_upc(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
-    """The stock level behind a UPC; the near miss reads that of a neighbour."""
-    levels = dict(shop.query("SELECT product_id, num_in_stock FROM partner_stockrecord"))
-    for product, other in _neighbours(shop, rng):
-        if levels[product.id] != levels[other.id]:
-            yield Draft(
-                f"According to the dashboard, what is the number in stock of the product with the UPC {product.upc}?",
-                (
-                    AnswerNumber(Decimal(levels[product.id]), ignore=(product.upc, product.title)),
-                    nothing_else(),
-                ),
-                script(_tell_stock, product),
-                script(_tell_stock, other),
-                {"upc": product.upc},
-            )
-
-
-def _tell_stock(obs: Observation, product: Product) -> Script:
-    obs = yield from way.dashboard(obs, "Catalogue", "Products")
-    obs = yield from fill(obs, "UPC", product.upc, enter=True, exact=False)
-    obs = yield from click(obs, "link", product.title)
-    obs = yield from click(obs, "link|tab", "Stock and pricing")
-    yield from finish(_shown(way.stock_field(obs, "Num in stock")))
-
-
-def create_category(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
-    """A new subcategory; the near miss makes it a department of its own."""
-    newest = shop.query("SELECT max(id) FROM catalogue_category")[0][0]
-    departments = shop.query("SELECT name FROM catalogue_category WHERE depth = 1 ORDER BY path")
-    for name, (parent,) in zip(shuffled(rng, _CATEGORY_NAMES), shuffled(rng, departments), strict=False):
-        yield Draft(
-            f"Create a category named \u201c{name}\u201d below the department {parent}.",
-            (
-                rows(
-                    "new categories",
-                    "SELECT name, (SELECT p.name FROM catalogue_category p"
-                    " WHERE p.path = substr(c.path, 1, length(c.path) - 4))"
-                    " FROM catalogue_category c WHERE id > ?",
-                    newest,
-                    expected=((name, parent),),
-                ),
-                nothing_else(categories=f"id <= {newest}"),
-            ),
-            script(_create_category, name, parent),
-            script(_create_category, name, ""),
-            {"name": name, "parent": parent},
-        )
-
-
-def _create_category(obs: Observation, name: str, parent: str) -> Script:
-    obs = yield from way.dashboard(obs, "Catalogue", "Categories")
-    obs = yield from click(obs, "link", "Create new category")
-    obs = yield from fill(obs, "Name", name)
-    if parent:
-        obs = yield from way.choose_dressed(obs, "Relative to", "-- root --", parent)
-    yield from click(obs, "button", "Save")
-    yield from finish()
-
-
-def rename_category(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
-    """A category gets a new name; the near miss does not save."""
-    for category in shuffled(rng, shop.categories):
-        name = f"{category.name} {rng.choice(('Essentials', 'Corner', 'World'))}"
-        yield Draft(
-            f"Rename the category \u201c{category.name}\u201d (in {category.parent}) to \u201c{name}\u201d.",
-            (
-                rows(
-                    "category",
-                    "SELECT name FROM catalogue_category WHERE id = ?",
-                    category.id,
-                    expected=((name,),),
-                ),
-                nothing_else(categories=f"id != {category.id}"),
-            ),
-            script(_rename_category, category, name, save=True),
-            script(_rename_category, category, name, save=False),
-            {"category": category.name, "name": name},
-        )
-
-
-def _rename_category(obs: Observation, category: Category, name: str, *, save: bool) -> Script:
-    obs = yield from way.dashboard(obs, "Catalogue", "Categories")
-    obs = yield from fill(obs, "Name", category.name, enter=True, exact=False)
-    obs = yield from click(obs, "link", category.name, href=r"/categories/\d+/update/", exact=False)
-    obs = yield from fill(obs, "Name", name)
-    if save:
-        yield from click(obs, "button", "Save")
-    yield from finish()
-
-
 def create_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """A new product with category, stock and price; the near miss leaves the stock record out."""
     newest = shop.query("SELECT max(id) FROM catalogue_product")[0][0]
@@ -388,31 +209,10 @@ def _create_product(obs: Observation, new: _NewProduct, category: Category, part
     yield from finish()
 
 
-def _page_of(product: Product) -> str:
-    return f"{HOME}catalogue/{product.slug}_{product.id}/"
-
-
-def _only(product: Product) -> AllUnchanged:
-    return nothing_else(stock=f"product_id != {product.id}", products=f"id != {product.id}")
-
-
-def _neighbours(shop: ShopDatabase, rng: random.Random) -> Iterator[tuple[Product, Product]]:
-    """Two products of each category, in random order."""
-    for category in shuffled(rng, shop.categories):
-        products = shuffled(rng, category.products)
-        yield products[0], products[1]
-
-
 TEMPLATES = (
-    dashboard("set-price-v1", set_price, tags=("edit", "catalogue"), steps=25),
-    dashboard("set-stock-v1", set_stock, tags=("edit", "catalogue"), steps=25),
     dashboard("rename-product-v1", rename_product, tags=("edit", "catalogue"), steps=20),
     dashboard("change-upc-v1", change_upc, tags=("edit", "catalogue"), steps=20),
     dashboard("hide-product-v1", hide_product, tags=("edit", "catalogue"), steps=20),
     dashboard("delete-product-v1", delete_product, tags=("delete", "catalogue"), steps=20),
-    dashboard("supplier-v1", supplier, tags=("read", "catalogue"), steps=20),
-    dashboard("stock-of-upc-v1", stock_of_upc, tags=("read", "catalogue"), steps=20),
-    dashboard("create-category-v1", create_category, tags=("create", "catalogue"), steps=20),
-    dashboard("rename-category-v1", rename_category, tags=("edit", "catalogue"), steps=20),
     dashboard("create-product-v1", create_product, tags=("create", "catalogue"), steps=40),
 )

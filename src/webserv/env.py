@@ -96,9 +96,11 @@ class WebEnv:
         Raises:
             WorldFailed: The world did not come up or died.
             BrowserFailed: The browser died or the start page cannot be loaded.
-            InvalidTask: The task asks for a login that its site does not have.
+            InvalidTask: The task has no evaluator, or asks for a login that its site does not have.
         """
         await self._end_episode()
+        if not task.evaluators:
+            raise InvalidTask(f"Task '{task.id}' has no evaluator: every episode of it would be a success.")
         self._task = task
         try:
             began = time.perf_counter()

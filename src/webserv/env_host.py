@@ -74,8 +74,6 @@ class EnvHost:
             for name in self._sites:
                 snapshots[name] = ensure_snapshot(load_site(name), self._progress)
             self.engine = await undo.enter_async_context(load_engine(self._engine_name))
-            # Browsers and drivers inherit it, so that the reaper knows them as ours.
-            os.environ[OWNER_VARIABLE] = self.engine.owner.id
             self._progress(
                 f"starting {', '.join(self._sites) or 'no site'} with engine '{self.engine.info.name}'"
             )
@@ -83,7 +81,9 @@ class EnvHost:
             self.pool = await undo.enter_async_context(
                 WorldPool(self.engine, snapshots, options=self._pool_options, start_mode=self._start_mode)
             )
-            self.browsers = await undo.enter_async_context(BrowserFleet(self._browser_options))
+            # The mark lets the reaper know browsers as ours; the user's own processes must not carry it.
+            fleet = BrowserFleet(self._browser_options, environment={OWNER_VARIABLE: self.engine.owner.id})
+            self.browsers = await undo.enter_async_context(fleet)
             self._stack = undo.pop_all()
         return self
 

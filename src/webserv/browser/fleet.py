@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -85,8 +85,14 @@ class BrowserFleet:
         MissingPrerequisite: There is no Chromium (on entering the context).
     """
 
-    def __init__(self, options: BrowserOptions = BrowserOptions()) -> None:  # noqa: B008  (it is frozen)
+    def __init__(
+        self,
+        options: BrowserOptions = BrowserOptions(),  # noqa: B008  (it is frozen)
+        *,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.options = options
+        self._environment = dict(environment or {})
         self._driver: Playwright | None = None
         self._slots: list[_Slot] = []
         self._lock = asyncio.Lock()
@@ -215,7 +221,7 @@ class BrowserFleet:
             headless=True,
             args=list(LAUNCH_FLAGS),
             chromium_sandbox=self._sandbox,
-            env=dict(os.environ),
+            env={**os.environ, **self._environment},
             timeout=_LAUNCH_TIMEOUT_S * 1000,
             handle_sigint=False,
             handle_sigterm=False,
@@ -230,7 +236,8 @@ class BrowserFleet:
             with contextlib.suppress(PlaywrightError, OSError):
                 await old.stop()
         try:
-            self._driver = await async_playwright().start()
+            with _environment(self._environment):  # Playwright has no other way to hand it to its driver
+                self._driver = await async_playwright().start()
         except Exception as exc:  # Playwright raises a bare one when its program does not start
             raise MissingPrerequisite(
                 f"Playwright's driver does not start: {first_line(exc)}.",
@@ -315,3 +322,17 @@ def _cookie(cookie: Cookie) -> dict[str, Any]:
         "httpOnly": cookie.http_only,
     }
     return cast("dict[str, Any]", record)
+
+
+@contextlib.contextmanager
+def _environment(added: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in added}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -12,8 +12,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from webserv.paths import data_home, snapshots_dir
+from webserv.paths import data_home, run_dir, snapshots_dir
 from webserv.server._linux import cgroups, processes
+from webserv.server._linux.mounts import is_mounted
 from webserv.server.owner import home_tag, is_owner_alive, owners_dir
 from webserv.server.site import list_sites, load_site
 from webserv.server.snapshot import list_outdated
@@ -47,12 +48,14 @@ def collect(*, outdated: bool = False) -> GcReport:
     Args:
         outdated: Also remove images and snapshots that no present site file asks for.
     """
-    if not data_home().exists():
-        return GcReport()
+    if not run_dir().exists() and not snapshots_dir().exists():
+        return GcReport()  # nothing was ever made here, and gc is not the one to make a pool
+    was_mounted = _is_pool_mounted()
     with closing(open_storage()) as storage:
         owners, killed, layers, groups = collect_orphans(storage.clones)
         old = _remove_outdated(storage.snapshots) if outdated else 0
-    return GcReport(owners, killed, layers, groups, old, unmount_if_unused(data_home()) or _pool_gone())
+    unmount_if_unused(data_home())
+    return GcReport(owners, killed, layers, groups, old, was_mounted and not _is_pool_mounted())
 
 
 def collect_orphans(clones: Path) -> tuple[int, int, int, int]:
@@ -72,8 +75,10 @@ def collect_orphans(clones: Path) -> tuple[int, int, int, int]:
     for name in dead:
         killed += _kill_processes(name)
         for group in groups_by_owner.get(name, []):
-            cgroups.delete_group(group)
-            groups += 1
+            # A member that we cannot end (of another pid namespace, on v1) keeps its group; the rest goes.
+            with contextlib.suppress(OSError):
+                cgroups.delete_group(group)
+                groups += 1
         layers += len(_folders(clones / name))
         shutil.rmtree(clones / name, ignore_errors=True)
         shutil.rmtree(owners_dir() / name, ignore_errors=True)
@@ -104,8 +109,8 @@ def _remove_outdated(snapshots: Path) -> int:
     return removed
 
 
-def _pool_gone() -> bool:
-    return (data_home() / "pool.img").exists()
+def _is_pool_mounted() -> bool:
+    return sys.platform == "linux" and is_mounted(data_home() / "pool")
 
 
 def _folders(parent: Path) -> list[Path]:

@@ -7,7 +7,6 @@ ends. Its clones' layers, control groups and processes carry the id in their pat
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import secrets
 import shutil
@@ -51,8 +50,25 @@ class Owner:
 
 
 def home_tag() -> str:
-    """Stands for the data folder in owner ids: control groups are the whole host's, and not all are ours to judge."""
-    return hashlib.sha256(os.fsencode(os.path.realpath(data_home()))).hexdigest()[:8]
+    """Stands for the data folder in owner ids: control groups are the whole host's, and not all are ours to judge.
+
+    It is drawn once and kept in the folder: two containers may call different folders by one path.
+    """
+    file = data_home() / "id"
+    try:
+        return file.read_text(encoding="ascii")
+    except FileNotFoundError:
+        pass
+    data_home().mkdir(parents=True, exist_ok=True)
+    drawn = file.with_name(f"id.{secrets.token_hex(4)}")
+    drawn.write_text(secrets.token_hex(4), encoding="ascii")
+    try:
+        os.link(drawn, file)  # fails if another process was first, and never shows a half-written file
+    except FileExistsError:
+        pass
+    finally:
+        drawn.unlink()
+    return file.read_text(encoding="ascii")
 
 
 def owners_dir() -> Path:

@@ -17,9 +17,6 @@ from webserv.server.site import StartModeName
 from webserv.server.snapshot import Snapshot
 from webserv.server.world import World
 
-_RETRY_S = 0.5
-"""Pause before a failed preparation is tried again in the background."""
-
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
@@ -53,6 +50,14 @@ class PoolStatistics:
     """Worlds that the reaper closed."""
 
 
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    """A caller of `acquire`. It is granted a ready world, or None: room to make one."""
+
+    key: tuple[str, ...]
+    granted: asyncio.Future[World | None]
+
+
 class WorldPool:
     """Hands out fresh worlds; none is ever used twice.
 
@@ -79,12 +84,11 @@ class WorldPool:
         self._in_use: dict[World, float] = {}
         self._starting = 0
         self._closing = 0
-        self._waiting = 0
         self._acquired = 0
         self._acquired_ready = 0
         self._expired = 0
         self._closed = False
-        self._changed = asyncio.Condition()
+        self._queue: deque[_Waiter] = deque()
         self._launches = asyncio.Semaphore(options.launch_concurrency)
         self._tasks: set[asyncio.Task[None]] = set()
         self._reaper = asyncio.get_running_loop().create_task(self._reap())
@@ -96,16 +100,17 @@ class WorldPool:
             WorldFailed: A site does not come up.
         """
         world = await self.acquire(sites)
-        self._in_use.pop(world, None)
-        await self._keep(tuple(sites), world)
+        del self._in_use[world]
+        self._ready.setdefault(tuple(sites), deque()).append(world)
+        self._serve_queue()
 
     async def acquire(self, sites: Sequence[str]) -> World:
         """Returns a world with these sites, prepared if there is one.
 
-        Waits in order of asking while `max_worlds` are in use.
+        While `max_worlds` exist, callers wait and are served in order of asking.
 
         Raises:
-            UserError: A site was not given to the pool.
+            UserError: A site was not given to the pool, or the pool is closed.
             WorldFailed: The world could not be made.
             HostRefused: The disk is full.
         """
@@ -115,18 +120,20 @@ class WorldPool:
             raise UserError(
                 f"This host was not opened for site '{unknown[0]}'.", hint="Name it in EnvHost(sites=…)."
             )
-        self._waiting += 1
+        if self._closed:
+            raise UserError("The pool of worlds is closed.")
+        waiter = _Waiter(key, asyncio.get_running_loop().create_future())
+        self._queue.append(waiter)
+        self._serve_queue()
         try:
-            async with self._changed:
-                # A world may come free or room for one, whichever is first; both are claimed inside the predicate.
-                claim = await self._changed.wait_for(lambda: self._take_ready(key) or self._take_room(key))
-        finally:
-            self._waiting -= 1
-        if isinstance(claim, World):
-            world = claim
-            self._acquired_ready += 1
-        else:
+            world = await waiter.granted
+        except asyncio.CancelledError:
+            self._give_back(waiter)
+            raise
+        if world is None:
             world = await self._launch(key)
+        else:
+            self._acquired_ready += 1
         self._acquired += 1
         self._in_use[world] = time.monotonic() + self._options.lifetime_s
         self._refill(key)
@@ -143,7 +150,7 @@ class WorldPool:
             in_use=len(self._in_use),
             ready=sum(len(worlds) for worlds in self._ready.values()),
             starting=self._starting,
-            waiting=self._waiting,
+            waiting=len(self._queue),
             acquired=self._acquired,
             acquired_ready=self._acquired_ready,
             expired=self._expired,
@@ -155,6 +162,10 @@ class WorldPool:
             return
         self._closed = True
         self._reaper.cancel()
+        for waiter in self._queue:
+            if not waiter.granted.done():
+                waiter.granted.set_exception(UserError("The pool of worlds was closed."))
+        self._queue.clear()
         tasks = [self._reaper, *self._tasks]
         worlds = [*self._in_use, *(world for worlds in self._ready.values() for world in worlds)]
         self._in_use.clear()
@@ -163,6 +174,30 @@ class WorldPool:
         for task in tasks[1:]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _serve_queue(self) -> None:
+        """Gives whoever waits what has come free. Nothing here awaits, so no cancellation falls between."""
+        for waiter in list(self._queue):
+            if waiter.granted.done():
+                self._queue.remove(waiter)  # cancelled
+                continue
+            world = self._take_ready(waiter.key)
+            if world is None and not (waiter is self._queue[0] and self._take_room(waiter.key)):
+                continue  # a world made ready for a later caller's sites is of no use to this one
+            self._queue.remove(waiter)
+            waiter.granted.set_result(world)
+
+    def _give_back(self, waiter: _Waiter) -> None:
+        """A caller was cancelled, perhaps after it had been granted something."""
+        if waiter in self._queue:
+            self._queue.remove(waiter)
+        elif not waiter.granted.cancelled():
+            world = waiter.granted.result()
+            if world is None:
+                self._starting -= 1
+            else:
+                self._ready.setdefault(waiter.key, deque()).append(world)
+        self._serve_queue()
 
     def _take_ready(self, key: tuple[str, ...]) -> World | None:
         worlds = self._ready.get(key)
@@ -186,14 +221,15 @@ class WorldPool:
                 return await self._engine.open_world(snapshots, start_mode=self._start_mode)
         finally:
             self._starting -= 1
-            await self._notify()
+            # After the caller has counted the world as its own.
+            asyncio.get_running_loop().call_soon(self._serve_queue)
 
     def _take_room(self, key: tuple[str, ...]) -> bool:
         """Reserves a place for a world, dropping one prepared for other sites if need be."""
         if self._count >= self._options.max_worlds:
             other = next((worlds for name, worlds in self._ready.items() if name != key and worlds), None)
             if other is not None:
-                self._retire(other.popleft())  # whoever waits is told when it has gone
+                self._retire(other.popleft())  # the queue is served again when it has gone
             return False
         # With nothing running there is nothing to wait for: the launch itself will say what is wrong.
         if self._count > 0 and available_bytes() < self._options.reserve_memory_bytes:
@@ -203,7 +239,7 @@ class WorldPool:
 
     def _refill(self, key: tuple[str, ...]) -> None:
         ready = self._ready.setdefault(key, deque())
-        if self._waiting:
+        if self._queue:
             return  # whoever waits takes the room
         missing = self._options.warm - len(ready) - self._starting
         room = self._options.max_worlds - self._count
@@ -216,17 +252,12 @@ class WorldPool:
         try:
             world = await self._launch(key)
         except (WorldFailed, UserError):
-            # Whoever asks for a world next gets the reason; here a pause keeps a broken site from spinning.
-            await asyncio.sleep(_RETRY_S)
-            return
-        await self._keep(key, world)
-
-    async def _keep(self, key: tuple[str, ...], world: World) -> None:
+            return  # whoever asks for a world next gets the reason
         if self._closed:
             await world.close()
             return
         self._ready.setdefault(key, deque()).append(world)
-        await self._notify()
+        self._serve_queue()
 
     def _retire(self, world: World) -> None:
         # It counts until it is gone: its memory does.
@@ -238,7 +269,7 @@ class WorldPool:
             await world.close()
         finally:
             self._closing -= 1
-        await self._notify()
+            self._serve_queue()
         for key in self._ready:
             self._refill(key)
 
@@ -251,12 +282,7 @@ class WorldPool:
                 del self._in_use[world]
                 world.expire(self._options.lifetime_s)
                 self._retire(world)
-            async with self._changed:
-                self._changed.notify_all()  # memory may have come free
-
-    async def _notify(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+            self._serve_queue()  # memory may have come free
 
     def _spawn(self, coroutine: object) -> None:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(coroutine)  # type: ignore[arg-type]

@@ -181,9 +181,14 @@ class _Side(asyncio.Protocol):
         return True  # keep the other direction open
 
     def pass_end_on(self) -> None:
-        peer = self.peer.transport if self.peer is not None else None
-        if peer is not None and not peer.is_closing():
-            peer.write_eof()
+        if self.peer is None or self.peer.transport is None or self.transport is None:
+            return
+        if not self.peer.transport.is_closing():
+            self.peer.transport.write_eof()
+        if self.peer.ended:
+            # Both have said all; what is still buffered is flushed before the sockets close.
+            self.transport.close()
+            self.peer.transport.close()
 
     def pause_writing(self) -> None:
         if self.peer is not None and self.peer.transport is not None:

@@ -158,7 +158,7 @@ def state_digest(site: Site, data: Path) -> str:
     for path in files:
         digest.update(str(path.relative_to(data)).encode() + b"\0")
         if site.database is not None and path == data / site.database.path:
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
                 for line in connection.iterdump():
                     digest.update(line.encode())
         else:

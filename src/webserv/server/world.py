@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from webserv.errors import EvaluatorFailed, WorldFailed
 from webserv.server._linux.namespaces import run_in_mount_namespace
+from webserv.server.logs import last_line
 from webserv.server.router import Router, Target
 from webserv.server.site import StartModeName
 from webserv.server.snapshot import Snapshot, state_digest
@@ -144,7 +145,7 @@ class World:
     def _on_exit(self, name: str) -> None:
         if self._closed or self.failure is not None:
             return
-        tail = _last_line(self.sites[name].log)
+        tail = last_line(self.sites[name].log)
         self.failure = WorldFailed(f"Site '{name}' of world {self.id} ended{': ' + tail if tail else '.'}")
         self._failed.set()
 
@@ -160,17 +161,9 @@ def query_sqlite(path: Path, sql: str, params: Sequence[Any] = ()) -> list[tuple
         EvaluatorFailed: The file cannot be opened, the statement is wrong, or it takes too long.
     """
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=10)) as connection:
             steps = itertools.count()
             connection.set_progress_handler(lambda: int(next(steps) * 10_000 > _QUERY_INSTRUCTIONS), 10_000)
             return connection.execute(sql, params).fetchall()
     except sqlite3.Error as exc:
         raise EvaluatorFailed(f"The query {sql!r} failed: {exc}.") from exc
-
-
-def _last_line(log: Path) -> str:
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace")[-4000:].strip().splitlines()
-    except OSError:
-        return ""
-    return lines[-1][:300] if lines else ""

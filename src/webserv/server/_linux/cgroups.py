@@ -80,6 +80,25 @@ class ControlGroup:
         self.folders = []
 
 
+def prove_limits(name: str, root: Path = ROOT) -> tuple[Hierarchies, str]:
+    """Finds hierarchies in which a group can really be made, by making and removing one called `name`.
+
+    In a container with a cgroup namespace of its own, v2 refuses: a group that holds processes cannot hand controllers
+    down (cgroup-v2.rst, "No Internal Process Constraint").
+
+    Returns:
+        The hierarchies, of version 0 if there are none, and then the reason.
+    """
+    found = find_hierarchies(root)
+    if found.version == 0:
+        return found, "no memory, pids or cpu controller is writable"
+    try:
+        ControlGroup(name, memory_bytes=1 << 30, pids=64, cpus=1.0, where=found).delete()
+    except OSError as exc:
+        return Hierarchies(0, (), ()), f"{exc.filename or root}: {exc.strerror}"
+    return found, ""
+
+
 def delete_group(folder: Path, *, timeout_s: float = 2.0) -> None:
     """Ends the processes of a group and of those below it and removes them all."""
     if not folder.exists():
@@ -113,10 +132,15 @@ def list_owners() -> dict[str, list[Path]]:
 
 
 def _kill_members(folder: Path) -> None:
+    if (folder / "cgroup.kill").exists():  # v2 since Linux 5.14; also reaches members of other pid namespaces
+        (folder / "cgroup.kill").write_text("1", encoding="ascii")
+        return
     with contextlib.suppress(OSError):
         for pid in (folder / "cgroup.procs").read_text(encoding="ascii").split():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
+            # A member outside our pid namespace is listed as 0, and kill(0) would mean our own process group.
+            if int(pid) > 0:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
 
 
 def _delegate(root: Path, folder: Path, controllers: tuple[str, ...]) -> None:

@@ -42,8 +42,13 @@ def mount_overlay(*, lower: str, upper: str, work: str, target: str) -> None:
     ``xino=off`` and ``index=off`` are the defaults of most kernels, stated because a shared lower layer under many
     uppers must not be indexed. ``volatile`` skips syncs: a clone does not outlive its processes.
     """
-    options = f"lowerdir={lower},upperdir={upper},workdir={work},index=off,xino=off,volatile"
+    options = overlay_options(lower=lower, upper=upper, work=work)
     mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV, options)
+
+
+def overlay_options(*, lower: str, upper: str, work: str) -> str:
+    """Mount options of a clone's overlay."""
+    return f"lowerdir={lower},upperdir={upper},workdir={work},index=off,xino=off,volatile"
 
 
 def mount_points_below(folder: str) -> list[str]:

@@ -66,7 +66,11 @@ class Engine(ABC):
         except UserError:
             self.storage.close()
             raise
-        collect_orphans(self.storage.clones)
+        try:
+            collect_orphans(self.storage.clones)
+        except BaseException:
+            self._release()
+            raise
         self._numbers = itertools.count(1)
         self._worlds: set[World] = set()
         self._opened = 0
@@ -160,12 +164,17 @@ class Engine(ABC):
             return
         self._closed = True
         try:
-            await asyncio.gather(*(world.close() for world in list(self._worlds)))
-            await self._close_modes()
+            try:
+                await asyncio.gather(*(world.close() for world in list(self._worlds)))
+            finally:
+                await self._close_modes()
         finally:
-            self.storage.delete_owner(self.owner.id)
-            self.owner.release()
-            self.storage.close()
+            self._release()
+
+    def _release(self) -> None:
+        self.storage.delete_owner(self.owner.id)
+        self.owner.release()
+        self.storage.close()
 
     @abstractmethod
     async def _prepare_mode(self, snapshot: Snapshot, mode: StartModeName) -> None:

@@ -8,28 +8,26 @@ other processes, its mounts and, with the last handle, its network away.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import socket
-import subprocess
-import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from webserv.errors import HostRefused, WorldFailed
+from webserv.errors import HostRefused
 from webserv.server._linux.cgroups import (
     ControlGroup,
     Hierarchies,
     delete_group,
-    find_hierarchies,
     list_owners,
+    prove_limits,
 )
 from webserv.server._linux.namespaces import NetworkNamespace
-from webserv.server._linux.processes import OWNER_VARIABLE, ProcessHandle
+from webserv.server._linux.processes import ProcessHandle
 from webserv.server.engines import sandbox
 from webserv.server.engines.interface import Engine, EngineInfo
+from webserv.server.engines.sandboxed import prepare_boot, run_sandboxed
 from webserv.server.site import Limits, StartModeName, split_origin
 from webserv.server.snapshot import CLONE_UID, Snapshot
 from webserv.server.start_modes.boot import wait_ready
@@ -54,11 +52,16 @@ class NativeEngine(Engine):
     """Makes worlds of namespaces and overlays."""
 
     def __init__(self) -> None:
-        self._hierarchies = find_hierarchies()
         super().__init__()
+        try:
+            _refuse_separators(self.storage.info.root)
+        except HostRefused:
+            self._release()
+            raise
+        self._hierarchies, refusal = prove_limits(f"{self.owner.id}/trial")
         note = ""
-        if self._hierarchies.version == 0:
-            note = "no cgroup controllers are writable: memory, processes and CPU of clones are not limited"
+        if refusal:
+            note = f"memory, processes and CPU of clones are not limited: {refusal}"
         if self.storage.info.note:
             note = f"{note}; {self.storage.info.note}" if note else self.storage.info.note
         self.info = EngineInfo(
@@ -70,12 +73,6 @@ class NativeEngine(Engine):
             note=note,
         )
         self._zygotes: dict[str, Zygote] = {}
-        if any(character in str(self.storage.info.root) for character in ",:\\"):
-            raise HostRefused(
-                f"The pool's path '{self.storage.info.root}' holds a comma, colon or backslash, which overlayfs "
-                "takes for a separator.",
-                hint="Set WEBSERV_HOME or WEBSERV_POOL to another folder.",
-            )
 
     async def _prepare_mode(self, snapshot: Snapshot, mode: StartModeName) -> None:
         if mode == "zygote":
@@ -118,6 +115,7 @@ class NativeEngine(Engine):
             undo.callback(group.delete)
 
         async def delete() -> None:
+            self.owner.log_path(name).unlink(missing_ok=True)
             if group is not None:
                 await asyncio.to_thread(group.delete)
             await asyncio.to_thread(self.storage.delete_layer, layer)
@@ -137,12 +135,13 @@ class NativeEngine(Engine):
             "uid": CLONE_UID,
             "overlay": {"upper": f"{inside}/upper", "work": f"{inside}/work", "hide": sandbox.CLONES},
         }
+        log = self.owner.log_path(name)
         status_read, status_write = os.pipe()
         entries = group.open_entries() if group is not None else []
         # The socket listens before the clone exists: a connection made early waits in its backlog.
-        with _listen(target) as listening:
+        with _listen(target) as listening, log.open("ab") as output:
             try:
-                fds = [listening.fileno(), status_write, namespace.fileno(), *entries]
+                fds = [listening.fileno(), status_write, output.fileno(), namespace.fileno(), *entries]
                 _, pidfd = await self._zygotes[snapshot.name].fork(request, fds)
             except BaseException:
                 os.close(status_read)
@@ -162,7 +161,7 @@ class NativeEngine(Engine):
             data=Path(sandbox.DATA),
             private_files=True,
             delete_files=delete,
-            log=self._zygote_log(snapshot),
+            log=log,
         )
 
     async def _start_by_boot(
@@ -185,23 +184,24 @@ class NativeEngine(Engine):
         # A port below 1024 is bound without privileges: the namespace is this world's own.
         with namespace.entered():
             Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0", encoding="ascii")
-        entries = group.open_entries() if group is not None else []
         log = self.owner.log_path(name)
-        try:
-            process = await _run_sandboxed(
-                snapshot,
-                prefix=_boot_prefix(snapshot.data(self.storage), layer, merged, namespace, entries),
-                command=[*drop, *command],
-                environment=environment,
-                binds=[("--bind", str(merged), sandbox.DATA)],
-                owner=self.owner.id,
-                log=log,
-                new_network=False,
-                pass_fds=[namespace.fileno(), *entries],
-            )
-        finally:
-            for entry in entries:
-                os.close(entry)
+        process = await run_sandboxed(
+            snapshot,
+            prefix=prepare_boot(
+                lower=snapshot.data(self.storage),
+                upper=layer.upper,
+                work=layer.work,
+                merged=merged,
+                namespace=namespace,
+                groups=group.folders if group is not None else (),
+            ),
+            command=[*drop, *command],
+            environment=environment,
+            binds=[("--bind", str(merged), sandbox.DATA)],
+            owner=self.owner.id,
+            log=log,
+            new_network=False,
+        )
         undo.push_async_callback(process.kill)
         await wait_ready(site, target, process)
         return Clone(
@@ -224,7 +224,7 @@ class NativeEngine(Engine):
         with theirs:
             arguments = preloader_arguments(zygote.adapter, theirs.fileno(), zygote.threads)
             app = snapshot.image / "app"
-            process = await _run_sandboxed(
+            process = await run_sandboxed(
                 snapshot,
                 prefix=[],
                 command=[str(snapshot.image / zygote.python), *arguments],
@@ -250,103 +250,13 @@ class NativeEngine(Engine):
         return self.owner.log_path(f"zygote-{snapshot.site.name}")
 
 
-class _Sandboxed:
-    """A process tree in a bubblewrap sandbox: the monitor outside and the first process inside.
-
-    The inner one is the init of its pid namespace: once it has ended, so has everything in the sandbox.
-    """
-
-    def __init__(self, outer: asyncio.subprocess.Process, inner: ProcessHandle) -> None:
-        self._outer = outer
-        self._inner = inner
-        self.pid = inner.pid
-
-    @property
-    def alive(self) -> bool:
-        return self._inner.alive
-
-    def add_exit_callback(self, callback: Callable[[], None]) -> None:
-        self._inner.add_exit_callback(callback)
-
-    async def kill(self) -> None:
-        await self._inner.kill()
-        await self._outer.wait()
-
-
-async def _run_sandboxed(
-    snapshot: Snapshot,
-    *,
-    prefix: Sequence[str],
-    command: Sequence[str],
-    environment: dict[str, str],
-    binds: Sequence[tuple[str, str, str]],
-    owner: str,
-    log: Path,
-    new_network: bool,
-    pass_fds: Sequence[int],
-) -> _Sandboxed:
-    info_read, info_write = os.pipe()
-    with tempfile.TemporaryFile() as hosts, log.open("ab") as output:
-        hosts.write(sandbox.hosts_file().encode())
-        hosts.seek(0)
-        arguments = sandbox.bubblewrap_command(
-            snapshot,
-            command=command,
-            environment=environment,
-            binds=binds,
-            hosts_fd=hosts.fileno(),
-            info_fd=info_write,
-            owner=owner,
-            new_network=new_network,
+def _refuse_separators(root: Path) -> None:
+    if any(character in str(root) for character in ",:\\'"):
+        raise HostRefused(
+            f"The pool's path '{root}' holds a comma, colon, quote or backslash, which overlayfs or a shell takes "
+            "for a separator.",
+            hint="Set WEBSERV_HOME or WEBSERV_POOL to another folder.",
         )
-        try:
-            outer = await asyncio.create_subprocess_exec(
-                *prefix,
-                *arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                pass_fds=[hosts.fileno(), info_write, *pass_fds],
-                env={**os.environ, OWNER_VARIABLE: owner},
-            )
-        except BaseException:
-            os.close(info_read)
-            raise
-        finally:
-            os.close(info_write)
-    try:
-        with os.fdopen(info_read, "rb") as info:
-            told = await asyncio.to_thread(info.read)
-        return _Sandboxed(outer, ProcessHandle(os.pidfd_open(json.loads(told)["child-pid"])))
-    except (ValueError, KeyError, ProcessLookupError) as exc:
-        await outer.wait()
-        words = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        raise WorldFailed(
-            f"The sandbox of site '{snapshot.site.name}' did not start: {words[-1] if words else 'no message'}."
-        ) from exc
-
-
-def _boot_prefix(
-    lower: Path, layer: Layer, merged: Path, namespace: NetworkNamespace, entries: Sequence[int]
-) -> list[str]:
-    """Joins the groups and the network, mounts the overlay in a private mount namespace, then runs what follows."""
-    joins = "".join(f"echo 0 >/proc/self/fd/{entry}; " for entry in entries)
-    options = f"lowerdir={lower},upperdir={layer.upper},workdir={layer.work},index=off,xino=off,volatile"
-    script = f'{joins}mount -t overlay overlay -o "$0" "$1" && shift && exec "$@"'
-    enter = ["nsenter", f"--net=/proc/self/fd/{namespace.fileno()}", "--"]
-    return [
-        *enter,
-        "unshare",
-        "--mount",
-        "--propagation",
-        "private",
-        "--",
-        "sh",
-        "-c",
-        script,
-        options,
-        str(merged),
-    ]
 
 
 def _new_namespace() -> NetworkNamespace:

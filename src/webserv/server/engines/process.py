@@ -105,13 +105,14 @@ class ProcessEngine(Engine):
             "uid": os.getuid(),
             "overlay": None,
         }
+        log = self.owner.log_path(name)
         status_read, status_write = os.pipe()
         # The socket listens before the clone exists: a connection made early waits in its backlog.
-        with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
+        with socket.create_server(("127.0.0.1", 0), backlog=128) as listening, log.open("ab") as output:
             target = LoopbackTarget(listening.getsockname()[1])
             try:
-                fds = [listening.fileno(), status_write]
-                _, pidfd = await self._zygotes[snapshot.name].fork(request, fds)
+                fds = [listening.fileno(), status_write, output.fileno()]
+                pid, pidfd = await self._zygotes[snapshot.name].fork(request, fds)
             except BaseException:
                 os.close(status_read)
                 raise
@@ -119,7 +120,7 @@ class ProcessEngine(Engine):
                 os.close(status_write)
         assert pidfd is not None
         handle = ProcessHandle(pidfd)
-        process = ProcessGroup(handle.pid)
+        process = ProcessGroup(pid)
         handle.add_exit_callback(process.on_exit)
         undo.push_async_callback(process.kill)
         await wait_status(status_read, snapshot.site.name)
@@ -131,7 +132,7 @@ class ProcessEngine(Engine):
             data=data,
             private_files=False,
             delete_files=delete,
-            log=self._zygote_log(snapshot),
+            log=log,
         )
 
     async def _start_by_boot(self, name: str, snapshot: Snapshot, undo: AsyncExitStack) -> Clone:

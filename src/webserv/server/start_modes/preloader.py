@@ -13,9 +13,9 @@ The site's adapter module has four functions:
 Requests come over a SOCK_SEQPACKET socket, one JSON object each, with file descriptors beside it:
 
 ``{"id", "isolate": bool, "hostname", "data", "uid", "overlay": {"upper", "work", "hide"}}`` with the descriptors
-``[listening socket, status pipe, network namespace, group entries…]``; without isolation only ``id`` and ``data`` and
-the first two descriptors count. The answer is ``{"id", "pid"}`` with the clone's pidfd (where the platform has one) or
-``{"id", "error"}``. The clone writes ``ready`` to the status pipe once it serves, or the error that kept it from it.
+``[listening socket, status pipe, log, network namespace, group entries…]``; without isolation only ``id``, ``data``
+and the first three descriptors count. The answer is ``{"id", "pid"}`` with the clone's pidfd, or ``{"id", "error"}``.
+The clone writes ``ready`` to the status pipe once it serves, or the error that kept it from it.
 When the control socket closes, the zygote ends and its clones with it.
 """
 
@@ -28,6 +28,7 @@ import importlib
 import json
 import os
 import random
+import select
 import signal
 import socket
 import sys
@@ -73,7 +74,8 @@ class _Zygote:
         self._control = control
         self._threads = threads
         self._own_pid_namespace = _open_or_none("/proc/self/ns/pid")
-        self._children: set[int] = set()
+        self._children: dict[int, int] = {}
+        """Pid to pidfd of clones that no pid namespace of ours will end."""
 
     def serve(self) -> None:
         while True:
@@ -87,35 +89,41 @@ class _Zygote:
             except OSError as exc:
                 self._answer({"id": request["id"], "error": str(exc)}, None)
             else:
-                self._answer_forked(request["id"], pid)
+                self._answer_forked(request, pid)
             finally:
                 for fd in fds:
                     os.close(fd)
 
-    def _answer_forked(self, request_id: Any, pid: int) -> None:
-        if not hasattr(os, "pidfd_open"):
-            self._children.add(pid)
-            self._answer({"id": request_id, "pid": pid}, None)
-            return
+    def _answer_forked(self, request: dict[str, Any], pid: int) -> None:
         try:
             pidfd = os.pidfd_open(pid)
         except ProcessLookupError:
-            self._answer({"id": request_id, "error": "the clone ended at once"}, None)
+            self._answer({"id": request["id"], "error": "the clone ended at once"}, None)
             return
-        self._children.add(pid)
-        self._answer({"id": request_id, "pid": pid}, pidfd)
-        os.close(pidfd)
+        self._answer({"id": request["id"], "pid": pid}, pidfd)
+        if request["isolate"]:
+            os.close(pidfd)  # the kernel ends it with our pid namespace
+        else:
+            self._forget_ended()
+            self._children[pid] = pidfd
 
     def _answer(self, answer: dict[str, Any], pidfd: int | None) -> None:
         socket.send_fds(self._control, [json.dumps(answer).encode()], [] if pidfd is None else [pidfd])
 
     def _end_children(self) -> None:
-        # In a pid namespace of ours the kernel ends them with us; elsewhere this is the way. A number may by now
-        # be another process's, so only children of this very process are signalled.
+        self._forget_ended()
         for pid in self._children:
             with contextlib.suppress(OSError):
-                if os.getpgid(pid) == pid:
-                    os.killpg(pid, signal.SIGKILL)
+                os.killpg(pid, signal.SIGKILL)
+
+    def _forget_ended(self) -> None:
+        # A pidfd becomes readable when its process has ended; from then on the number may be another process's.
+        poll = select.poll()
+        for pidfd in self._children.values():
+            poll.register(pidfd, select.POLLIN)
+        ended = {pidfd for pidfd, _ in poll.poll(0)}
+        for pid in [pid for pid, pidfd in self._children.items() if pidfd in ended]:
+            os.close(self._children.pop(pid))
 
     def _fork(self, request: dict[str, Any], fds: list[int]) -> int:
         if not request["isolate"]:
@@ -140,9 +148,14 @@ class _Zygote:
     def _run_clone(
         self, request: dict[str, Any], fds: list[int], settle: Callable[[dict[str, Any], list[int]], None]
     ) -> NoReturn:
-        status = fds[1]
+        status, log = fds[1], fds[2]
         try:
             self._control.close()
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            os.close(log)
+            if self._own_pid_namespace is not None:
+                os.close(self._own_pid_namespace)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             _die_with_parent()
             settle(request, fds)
@@ -178,7 +191,7 @@ def _settle_isolated(request: dict[str, Any], fds: list[int]) -> None:
     """Moves the forked clone into its world: limits, namespaces, its own layer of files, no privileges."""
     from webserv.server._linux import mounts, namespaces
 
-    network, entries = fds[2], fds[3:]
+    network, entries = fds[3], fds[4:]
     for entry in entries:
         os.write(entry, b"0")
     namespaces.setns(network, namespaces.CLONE_NEWNET)
@@ -191,10 +204,14 @@ def _settle_isolated(request: dict[str, Any], fds: list[int]) -> None:
     # The folder with all clones' layers is seen by the zygote only.
     mounts.unmount(overlay["hide"], mounts.MNT_DETACH)
     mounts.mount("proc", "/proc", "proc", mounts.MS_NOSUID | mounts.MS_NODEV | mounts.MS_NOEXEC)
+    # A terminal opened in one clone must not be found in another.
+    mounts.mount(
+        "devpts", "/dev/pts", "devpts", mounts.MS_NOSUID | mounts.MS_NOEXEC, "newinstance,ptmxmode=0666"
+    )
     # The image may lie below /tmp, where the data folder of a trial or a test often is.
     mounts.cover_with_tmpfs("/tmp", "mode=1777,size=64m")
     os.setsid()
-    for fd in fds[2:]:
+    for fd in fds[3:]:
         os.close(fd)
     os.setgroups([])
     os.setresgid(request["uid"], request["uid"], request["uid"])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from webserv.errors import WorldFailed
+from webserv.server.logs import last_line
 
 _MAX_MESSAGE = 64 * 1024
 _LOAD_TIMEOUT_S = 120.0
@@ -117,7 +118,7 @@ class Zygote:
             self._drop(str(exc))
             return
         if not message:
-            self._drop(self._last_words())
+            self._drop(last_line(self._log) or "it ended without a word")
             return
         answer = json.loads(message)
         if "ready" in answer:
@@ -137,13 +138,6 @@ class Zygote:
             waiting.set_exception(WorldFailed(f"Site '{self._name}' could not fork: {answer['error']}."))
         else:
             waiting.set_result((answer["pid"], fds[0] if fds else None))
-
-    def _last_words(self) -> str:
-        try:
-            lines = self._log.read_text(encoding="utf-8", errors="replace")[-4000:].strip().splitlines()
-        except OSError:
-            lines = []
-        return lines[-1][:300] if lines else "it ended without a word"
 
 
 async def wait_status(fd: int, site: str, *, timeout_s: float = 30.0) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +16,7 @@ from playwright.async_api import Browser, BrowserContext, Playwright, async_play
 from playwright.async_api import Error as PlaywrightError
 
 from webserv.browser.executable import find_executable
+from webserv.browser.launch import host_of, is_driver_gone, is_sandbox_refused, launch_flags
 from webserv.browser.options import BrowserOptions
 from webserv.browser.page_channel import first_line, is_target_gone
 from webserv.browser.session import BrowserSession
@@ -23,23 +25,7 @@ from webserv.types import Cookie
 
 __all__ = ["BrowserFleet", "BrowserOptions", "FleetStatistics"]
 
-DISABLED_FEATURES = (
-    # All frames of a page in one process: one CDP session sees them all, and a page with foreign frames costs less.
-    "IsolateOrigins", "site-per-process",
-    # What Playwright 1.65 switches off; Chromium heeds the last --disable-features only, so it is said again.
-    "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades",
-    "HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning",
-    "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "PreconnectToSearch",
-    "Translate", "DialMediaRouteProvider",
-)  # fmt: skip
-
-LAUNCH_FLAGS = (
-    "--disable-gpu",
-    "--font-render-hinting=none",
-    "--disable-site-isolation-trials",
-    f"--disable-features={','.join(DISABLED_FEATURES)}",
-)
-"""Besides Playwright's own, which already keep Chromium from syncing, updating, first-run pages and throttling."""
+_log = logging.getLogger(__name__)
 
 _LAUNCH_TIMEOUT_S = 60.0
 _OPEN_ATTEMPTS = 3
@@ -65,6 +51,8 @@ class _Slot:
     """One browser process."""
 
     browser: Browser
+    proxy_host: str | None = None
+    """Where the proxy of all its sessions is."""
     sessions: set[BrowserSession] = field(default_factory=set)
     opening: int = 0
     served: int = 0
@@ -145,7 +133,7 @@ class BrowserFleet:
         """
         options, reason = options or self.options, ""
         for _ in range(_OPEN_ATTEMPTS):
-            slot = await self._slot()
+            slot = await self._slot(host_of(proxy_url))
             try:
                 context = await self._new_context(slot, options, proxy_url, cookies, storage_state)
                 return self._admit(slot, context, options)
@@ -177,7 +165,7 @@ class BrowserFleet:
             with suppress(PlaywrightError, OSError):  # it may be gone already
                 await driver.stop()
 
-    async def _slot(self) -> _Slot:
+    async def _slot(self, proxy_host: str | None) -> _Slot:
         """A browser with room, started if need be; a place in it is taken."""
         async with self._lock:
             if self._closed:
@@ -187,31 +175,42 @@ class BrowserFleet:
             room = [
                 slot
                 for slot in self._slots
-                if slot.load < self.options.contexts_per_browser and slot.served < self.options.recycle_after
+                if slot.proxy_host == proxy_host
+                and slot.load < self.options.contexts_per_browser
+                and slot.served < self.options.recycle_after
             ]
-            slot = min(room, key=lambda slot: slot.load) if room else await self._launch()
+            slot = min(room, key=lambda slot: slot.load) if room else await self._launch(proxy_host)
             slot.opening += 1
             slot.served += 1
             return slot
 
-    async def _launch(self) -> _Slot:
+    async def _launch(self, proxy_host: str | None) -> _Slot:
         try:
-            browser = await self._launch_browser()
-        except PlaywrightError:
-            # No user namespaces for its sandbox, or the driver died; a new driver is cheap, the second failure is told.
-            self._sandbox = False
-            await self._start_driver(anew=True)
+            browser = await self._launch_browser(proxy_host)
+        except PlaywrightError as first:
+            # A busy host may also let a good launch run into its limit: one more try, and the second failure is told.
+            await self._mend(first)
             try:
-                browser = await self._launch_browser()
+                browser = await self._launch_browser(proxy_host)
             except PlaywrightError as exc:
                 raise BrowserFailed(f"Chromium could not be started: {first_line(exc)}.") from exc
-        slot = _Slot(browser)
+        slot = _Slot(browser, proxy_host)
         browser.on("disconnected", lambda _: self._on_disconnected(slot))
         self._slots.append(slot)
         self._launched += 1
         return slot
 
-    async def _launch_browser(self) -> Browser:
+    async def _mend(self, failure: PlaywrightError) -> None:
+        """Removes the cause of a failed launch, if it is one that can be."""
+        if is_sandbox_refused(failure):
+            if self._sandbox:
+                _log.warning("Chromium's own sandbox does not work on this host; browsers run without it.")
+            self._sandbox = False
+        elif is_driver_gone(failure):
+            # Only then: the browsers of a driver that lives, and their sessions, would end with it.
+            await self._start_driver(anew=True)
+
+    async def _launch_browser(self, proxy_host: str | None) -> Browser:
         driver = self._driver
         if driver is None:
             raise BrowserFailed("The browser fleet has not been entered.")
@@ -219,7 +218,7 @@ class BrowserFleet:
         return await driver.chromium.launch(
             executable_path=path,
             headless=True,
-            args=list(LAUNCH_FLAGS),
+            args=launch_flags(proxy_host),
             chromium_sandbox=self._sandbox,
             env={**os.environ, **self._environment},
             timeout=_LAUNCH_TIMEOUT_S * 1000,

@@ -233,3 +233,8 @@ async def test_waiting_for_a_world_is_told_apart_from_starting_in_it(make_env):
     await env.reset(_task())
     assert set(env.timings) == {"queue", "session", "start"}
     assert all(seconds > 0 for seconds in env.timings.values())
+
+
+async def test_a_task_without_a_check_is_refused(make_env):
+    with pytest.raises(InvalidTask, match="has no evaluator"):
+        await make_env().reset(_task(evaluators=()))

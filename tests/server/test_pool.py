@@ -95,3 +95,50 @@ async def test_a_prepared_world_of_other_sites_makes_room(native, guestbook):
         async with asyncio.timeout(20):
             world = await pool.acquire([])
         assert dict(world.sites) == {}
+
+
+async def test_whoever_asks_first_is_served_first(native, guestbook):
+    async with WorldPool(native, {"guestbook": guestbook}, options=PoolOptions(max_worlds=1, warm=0)) as pool:
+        held = await pool.acquire(["guestbook"])
+        served: list[int] = []
+
+        async def use(number: int) -> None:
+            world = await pool.acquire(["guestbook"])
+            served.append(number)
+            await pool.release(world)
+
+        waiting = [asyncio.get_running_loop().create_task(use(number)) for number in range(4)]
+        await _until(lambda: pool.statistics().waiting == 4)
+        await pool.release(held)
+        await asyncio.gather(*waiting)
+        assert served == [0, 1, 2, 3]
+
+
+async def test_a_cancel_at_any_moment_loses_no_world_and_no_place(native, guestbook):
+    async with WorldPool(native, {"guestbook": guestbook}, options=PoolOptions(max_worlds=2, warm=0)) as pool:
+        for turns in range(40):
+            asking = asyncio.get_running_loop().create_task(pool.acquire(["guestbook"]))
+            for _ in range(turns):
+                await asyncio.sleep(0.0005)  # the moment of the cancel moves through the whole opening
+            asking.cancel()
+            (got,) = await asyncio.gather(asking, return_exceptions=True)
+            if not isinstance(got, BaseException):
+                await pool.release(got)
+        await _until(lambda: native.statistics().worlds_open == pool.statistics().ready)
+        async with asyncio.timeout(20):
+            worlds = [await pool.acquire(["guestbook"]) for _ in range(2)]
+        for world in worlds:
+            await pool.release(world)
+
+
+async def test_closing_tells_whoever_waits_and_refuses_whoever_comes(native, guestbook):
+    pool = WorldPool(native, {"guestbook": guestbook}, options=PoolOptions(max_worlds=1, warm=0))
+    await pool.acquire(["guestbook"])
+    waiting = asyncio.get_running_loop().create_task(pool.acquire(["guestbook"]))
+    await _until(lambda: pool.statistics().waiting == 1)
+    await pool.close()
+    with pytest.raises(UserError, match="closed"):
+        await waiting
+    with pytest.raises(UserError, match="closed"):
+        await pool.acquire(["guestbook"])
+    assert native.statistics().worlds_open == 0

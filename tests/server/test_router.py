@@ -103,6 +103,25 @@ async def test_a_port_in_use_is_one_clear_line():
     await first.close()
 
 
+async def test_a_connection_that_both_sides_have_ended_is_let_go():
+    server, port = await _echo_server()
+    router = Router({("a.example", 80): LoopbackTarget(port)})
+    await router.start()
+    for _ in range(20):
+        code, reader, writer = await _connect(router, "a.example", 80)
+        assert code == 0
+        writer.write_eof()
+        assert await reader.read(-1) == b"<end>"
+        writer.close()
+        await writer.wait_closed()
+    async with asyncio.timeout(5):
+        while router.statistics().open_connections:
+            await asyncio.sleep(0)
+    assert router.statistics().connections == 20
+    await router.close()
+    server.close()
+
+
 async def test_closing_twice_drops_connections_and_is_harmless():
     server, port = await _echo_server()
     router = Router({("a.example", 80): LoopbackTarget(port)})

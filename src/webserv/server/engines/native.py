@@ -11,7 +11,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -221,7 +221,8 @@ class NativeEngine(Engine):
         clones = self.storage.clones / self.owner.id
         clones.mkdir(parents=True, exist_ok=True)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        with theirs, ExitStack() as undo:
+            undo.callback(ours.close)
             arguments = preloader_arguments(zygote.adapter, theirs.fileno(), zygote.threads)
             app = snapshot.image / "app"
             process = await run_sandboxed(
@@ -238,6 +239,7 @@ class NativeEngine(Engine):
                 new_network=True,
                 pass_fds=[theirs.fileno()],
             )
+            undo.pop_all()
         parent = Zygote(snapshot.site.name, ours, process.kill, self._zygote_log(snapshot))
         try:
             await parent.wait_loaded()

@@ -73,6 +73,41 @@ async def run_sandboxed(
     Raises:
         WorldFailed: The sandbox did not start; says what it printed last.
     """
+    starting = asyncio.ensure_future(
+        _start(
+            snapshot,
+            prefix=prefix,
+            command=command,
+            environment=environment,
+            binds=binds,
+            owner=owner,
+            log=log,
+            new_network=new_network,
+            pass_fds=pass_fds,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # It takes milliseconds; broken off in between, it would leave a process that nobody knows.
+        await asyncio.wait([starting])
+        if starting.exception() is None:
+            await starting.result().kill()
+        raise
+
+
+async def _start(
+    snapshot: Snapshot,
+    *,
+    prefix: Sequence[str],
+    command: Sequence[str],
+    environment: dict[str, str],
+    binds: Sequence[tuple[str, str, str]],
+    owner: str,
+    log: Path,
+    new_network: bool,
+    pass_fds: Sequence[int],
+) -> Sandboxed:
     info_read, info_write = os.pipe()
     with tempfile.TemporaryFile() as hosts, log.open("ab") as output:
         hosts.write(sandbox.hosts_file().encode())

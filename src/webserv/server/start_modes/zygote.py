@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
+import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -86,10 +88,12 @@ class Zygote:
             raise WorldFailed(f"The zygote of site '{self._name}' does not answer.") from exc
         except OSError as exc:
             raise WorldFailed(f"The zygote of site '{self._name}' has ended: {exc}.") from exc
+        except asyncio.CancelledError:
+            if answer.done() and answer.exception() is None:
+                _end(answer.result()[1])  # it came in the same turn of the loop as the cancel
+            raise
         finally:
-            self._waiting.pop(number, None)
-            # An answer that comes after a cancel brings a pidfd that nobody waits for: `_on_message` closes it, and
-            # the clone ends by itself since its status pipe and listening socket have lost their owner's ends.
+            self._waiting.pop(number, None)  # an answer that comes later is a clone that nobody waits for
 
     async def close(self) -> None:
         """Ends the zygote and with it its clones; a second call is harmless."""
@@ -133,11 +137,19 @@ class Zygote:
         waiting = self._waiting.get(answer["id"])
         if waiting is None or waiting.done():
             for fd in fds:
-                os.close(fd)
+                _end(fd)
         elif "error" in answer:
             waiting.set_exception(WorldFailed(f"Site '{self._name}' could not fork: {answer['error']}."))
         else:
             waiting.set_result((answer["pid"], fds[0] if fds else None))
+
+
+def _end(pidfd: int | None) -> None:
+    """Ends a clone that nobody waits for any more."""
+    if pidfd is not None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        os.close(pidfd)
 
 
 async def wait_status(fd: int, site: str, *, timeout_s: float = 30.0) -> None:

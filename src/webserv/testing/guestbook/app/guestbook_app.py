@@ -38,6 +38,14 @@ def application(environ, start_response):
         body, kind = str(_fork_until_refused()), "text/plain"
     elif path == "/reach":
         body, kind = _reach(environ["QUERY_STRING"]), "text/plain"
+    elif path == "/pty":
+        body, kind = os.ttyname(os.openpty()[1]), "text/plain"
+    elif path == "/list":
+        body, kind = "\n".join(os.listdir(environ["QUERY_STRING"])), "text/plain"
+    elif path == "/fds":
+        body, kind = "\n".join(_descriptors()), "text/plain"
+    elif path == "/say":
+        print(environ["QUERY_STRING"], file=sys.stderr, flush=True)
     elif path == "/read":
         body, kind = _read(environ["QUERY_STRING"]), "text/plain"
     else:
@@ -61,6 +69,14 @@ def _open():
     connection = sqlite3.connect(Path(_data, "guestbook.sqlite3"), timeout=10)
     connection.execute("PRAGMA synchronous=OFF")
     return connection
+
+
+def _descriptors():
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            yield os.readlink(f"/proc/self/fd/{number}")
+        except FileNotFoundError:
+            pass  # the one that listed the folder
 
 
 def _fork_until_refused():

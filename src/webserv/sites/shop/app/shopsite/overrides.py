@@ -12,6 +12,7 @@ REPLACED = {
     ("offer.views", "RangeDetailView"): "shopsite.offers.RangeDetailView",
     ("customer.views", "OrderLineView"): "shopsite.customer.OrderLineView",
     ("dashboard.catalogue.forms", "ProductCategoryForm"): "shopsite.dashboard.ProductCategoryForm",
+    ("dashboard.users.tables", "UserTable"): "shopsite.tables.UserTable",
     ("dashboard.catalogue.tables", "ProductTable"): "shopsite.tables.ProductTable",
 }
 

@@ -61,7 +61,7 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "load_1min": round(os.getloadavg()[0], 2),
-        "memory_available_gib": round(available_bytes() / 2**30, 1),
+        "memory_available_gib": round((available_bytes() or 0) / 2**30, 1),
     }
 
 

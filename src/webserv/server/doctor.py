@@ -19,6 +19,7 @@ from pathlib import Path
 from webserv.paths import data_home
 from webserv.server import host, trials
 from webserv.server._linux import cgroups
+from webserv.server._linux.memory import available_bytes
 from webserv.server.host import Check, Status
 from webserv.server.storage.reflink import has_reflink
 
@@ -185,7 +186,7 @@ def check_disk() -> Check:
 
 def check_memory() -> Check:
     """Memory that is available, within the container's limit where there is one."""
-    available = _available_memory()
+    available = available_bytes()
     if available is None:
         return Check("memory", Status.OK, "unknown on this system")
     found = f"{available / _GIB:.1f} GiB available"
@@ -247,19 +248,3 @@ def _cgroup_kind(where: cgroups.Hierarchies) -> str:
     if where.version == 2:
         return "v2"
     return "hybrid, controllers in v1" if (cgroups.ROOT / "unified").is_dir() else "v1"
-
-
-def _available_memory() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    for file in ("memory.max", "memory/memory.limit_in_bytes"):
-        try:
-            text = (cgroups.ROOT / file).read_text(encoding="ascii").strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            available = min(available, int(text))
-    return available

@@ -232,10 +232,14 @@ class WorldPool:
                 self._retire(other.popleft())  # the queue is served again when it has gone
             return False
         # With nothing running there is nothing to wait for: the launch itself will say what is wrong.
-        if self._count > 0 and available_bytes() < self._options.reserve_memory_bytes:
+        if self._count > 0 and not self._has_memory():
             return False
         self._starting += 1
         return True
+
+    def _has_memory(self) -> bool:
+        available = available_bytes()
+        return available is None or available > self._options.reserve_memory_bytes
 
     def _refill(self, key: tuple[str, ...]) -> None:
         ready = self._ready.setdefault(key, deque())
@@ -244,7 +248,7 @@ class WorldPool:
         missing = self._options.warm - len(ready) - self._starting
         room = self._options.max_worlds - self._count
         for _ in range(min(missing, room)):
-            if not self._closed and available_bytes() > self._options.reserve_memory_bytes:
+            if not self._closed and self._has_memory():
                 self._starting += 1
                 self._spawn(self._prepare(key))
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from webserv.errors import PolicyFailed, UserError
-from webserv.rollout.policies.chat_client import ChatClient, ChatOptions
+from webserv.rollout.policies.chat_client import ChatClient, ChatOptions, ContextOverflow
 from webserv.testing.chat_server import ChatServer, Reply, completion, error
 
 ASK = [{"role": "user", "content": "go"}]
@@ -206,10 +206,45 @@ async def test_what_is_no_address_stops_at_once(url):
         await ask(url)
 
 
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        # OpenAI, vLLM 0.6 (twice), SGLang 0.4, llama.cpp (before and after its own type), Anthropic's compatible API.
+        (
+            400,
+            "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.",
+        ),
+        (
+            400,
+            "'max_tokens' or 'max_completion_tokens' is too large: 1024. This model's maximum context length is 9.",
+        ),
+        (
+            400,
+            "The decoder prompt (length 9000) is longer than the maximum model length; exceeds the context window.",
+        ),
+        (400, "The input (9000 tokens) is longer than the model's context length (4096 tokens)."),
+        (500, "the request exceeds the available context size. try increasing the context size"),
+        (400, "the request exceeds the available context size, try increasing it"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    ],
+)
+async def test_a_prompt_beyond_the_context_is_told_apart_and_not_asked_again(status, message):
+    with ChatServer([error(status, message + KEY)]) as server, pytest.raises(ContextOverflow) as caught:
+        await ask(server)
+    assert len(server.requests) == 1
+    assert str(caught.value) == message + "***"
+
+
+async def test_a_context_overflow_is_known_by_its_code_too():
+    reply = Reply(400, {"error": {"message": "Too much.", "code": "context_length_exceeded"}})
+    with ChatServer([reply]) as server, pytest.raises(ContextOverflow, match="Too much"):
+        await ask(server)
+
+
 async def test_any_other_refusal_fails_this_episode_without_a_retry():
     with (
-        ChatServer([error(400, "maximum context length is 4096 tokens")]) as server,
-        pytest.raises(PolicyFailed, match=r"refused the request with 400: maximum context length"),
+        ChatServer([error(400, "temperature must be at most 2")]) as server,
+        pytest.raises(PolicyFailed, match=r"refused the request with 400: temperature must be"),
     ):
         await ask(server)
     assert len(server.requests) == 1

@@ -59,6 +59,36 @@ def test_what_cannot_be_imported_is_refused(name):
         load_policy(name)
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def make(:\n", r"cannot be imported: SyntaxError: .*\(faulty_agent.py, line 1\)\.$"),
+        (
+            "import math\n\nmath.sqrt(-1)\n",
+            r": ValueError: math domain error \(.*faulty_agent.py, line 3\)\.$",
+        ),
+        ("import nowhere_at_all\n", r"No module named 'nowhere_at_all' \(.*faulty_agent.py, line 1\)\.$"),
+        ("x = {}\nx['key']\n", r"cannot be imported: KeyError: 'key' \(.*faulty_agent.py, line 2\)\.$"),
+    ],
+)
+def test_a_file_that_does_not_run_is_refused_in_one_line_that_says_where(tmp_path, monkeypatch, source, said):
+    (tmp_path / "faulty_agent.py").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with pytest.raises(UserError, match=said) as caught:
+        load_policy("faulty_agent:make")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_option_of_ones_own_policy_is_named(tmp_path, monkeypatch):
+    (tmp_path / "wanting_agent.py").write_text("def make(words): return None\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with pytest.raises(UserError, match=r"needs words\. Give --policy-option words=VALUE"):
+        load_policy("wanting_agent:make")
+    monkeypatch.delitem(sys.modules, "wanting_agent")
+
+
 def points(monkeypatch, **values):
     found = [EntryPoint(name, value, load.GROUP) for name, value in values.items()]
     monkeypatch.setattr(

@@ -4,9 +4,12 @@ import pytest
 
 from webserv.browser.actions.grammar import ACTION_GRAMMAR
 from webserv.errors import UserError
+from webserv.rollout.digest import digest_of
 from webserv.rollout.episode import Assignment, run_episode
 from webserv.rollout.policies.openai import make_openai
+from webserv.rollout.record import Ending
 from webserv.rollout.runner import RunOptions, assign, run_many
+from webserv.rollout.summary import summarise
 from webserv.testing.chat_server import ChatServer, completion, error
 from webserv.testing.fake_env import FakeHost, fake_task
 from webserv.types import ActionErrorKind, FailureKind
@@ -55,6 +58,18 @@ async def test_the_prompt_carries_task_grammar_history_and_observation():
     assert "<page>\nURL: http://fake.example/1\n" in third
     assert "\n\n\n" not in third
     assert list(record.steps[2].prompt) == server.requests[2]["messages"]
+
+
+async def test_a_context_overflow_ends_the_episode_by_the_policy_and_the_end_state_counts():
+    overflow = error(400, "This model's maximum context length is 4096 tokens.")
+    with ChatServer([completion(NEXT), overflow]) as server:
+        record = await episode(server)
+    assert (record.reward, record.failure, record.ended) == (0.5, None, Ending.TERMINATED)
+    assert [step.action for step in record.steps] == ["next()", "terminate()"]
+    last = record.steps[-1]
+    assert (last.finish_reason, last.completion, record.answer) == ("context_length", "", None)
+    assert last.extra == {"refusal": "This model's maximum context length is 4096 tokens."}
+    assert summarise([digest_of(record)]).total.scored == 1
 
 
 async def test_the_history_can_be_cut_and_keeps_its_numbers():

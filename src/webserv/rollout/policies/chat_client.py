@@ -11,6 +11,7 @@ import asyncio
 import email.utils
 import json
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,18 @@ from webserv.errors import PolicyFailed, UserError
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _LONGEST_WAIT_S = 120.0
+
+_TOO_LONG = re.compile(
+    # OpenAI, vLLM ("maximum context length"), SGLang ("longer than the model's context length", "exceeds the maximum
+    # allowed length"), llama.cpp ("exceeds the available context size"), Anthropic and Bedrock ("prompt/input is too
+    # long"), Ollama and others ("context window"); the codes of OpenAI and llama.cpp.
+    r"maximum context length|model'?s context length|exceeds? the maximum allowed length"
+    r"|exceeds? the (available )?context|(prompt|input) is too long|context window"
+    r"|context_length_exceeded|exceed_context_size",
+    re.IGNORECASE,
+)
+_TOO_LONG_STATUS = frozenset({400, 413, 422, 500})
+"""llama.cpp before its own error type said so with 500. A 429 is about tokens per minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,13 @@ class ChatOptions:
     """Merged into each request, for instance ``{"top_k": 20}``."""
 
 
+class ContextOverflow(Exception):
+    """The prompt and the completion's limit do not fit into the model's context; says what the endpoint said.
+
+    Differs from `PolicyFailed`: the endpoint is well, and how long its prompts get is the policy's own doing.
+    """
+
+
 class ChatClient:
     """Asks one endpoint for one model; shared by all episodes of a run.
 
@@ -95,6 +115,7 @@ class ChatClient:
         """Generates an answer to `messages`.
 
         Raises:
+            ContextOverflow: The request is too long for the model.
             PolicyFailed: The endpoint stayed unreachable or busy, or refuses this request.
             UserError: It refuses the key, or knows no such model or address: no request will do better.
         """
@@ -186,6 +207,8 @@ class ChatClient:
                 self._scrub(f"{self._where()} has no credit left for this key: {said}"),
                 hint="Top it up, or name another key by --api-key-env; --resume goes on with the run.",
             )
+        if status in _TOO_LONG_STATUS and _TOO_LONG.search(response.text):
+            raise ContextOverflow(self._scrub(said))
         if status in _TRANSIENT:
             raise _TransientError(
                 f"{self._where()} answered {status}: {said}", after_s=_retry_after(response)

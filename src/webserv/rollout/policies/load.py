@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import traceback
 import warnings
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
@@ -45,7 +46,7 @@ def load_policy(name: str, **options: Any) -> PolicyFactory:
 
     Raises:
         UnknownName: There is no such policy.
-        UserError: It cannot be imported, or it takes no such option.
+        UserError: It cannot be imported, it takes no such option, or needs one that is not given.
     """
     maker = _find(name)
     given = {key: value for key, value in options.items() if value is not None}
@@ -56,13 +57,17 @@ def load_policy(name: str, **options: Any) -> PolicyFactory:
             known = ", ".join(accepted) or "none"
             raise UserError(f"Policy '{name}' takes no option '{key}'. It takes: {known}.")
     for key, parameter in accepted.items():
-        if (
-            parameter.default is parameter.empty
-            and parameter.kind is parameter.KEYWORD_ONLY
-            and key not in given
-        ):
-            raise UserError(f"Policy '{name}' needs {key}.", hint=f"Give --{key.replace('_', '-')}.")
+        needed = parameter.default is parameter.empty and parameter.kind in (
+            parameter.KEYWORD_ONLY,
+            parameter.POSITIONAL_OR_KEYWORD,
+        )
+        if needed and key not in given:
+            raise UserError(f"Policy '{name}' needs {key}.", hint=_how_to_give(key, own=name in _OWN))
     return maker(**given)
+
+
+def _how_to_give(key: str, *, own: bool) -> str:
+    return f"Give --{key.replace('_', '-')}." if own else f"Give --policy-option {key}=VALUE."
 
 
 async def close_policies(factory: PolicyFactory) -> None:
@@ -74,7 +79,8 @@ async def close_policies(factory: PolicyFactory) -> None:
 
 def _find(name: str) -> PolicyMaker:
     if name in _OWN:
-        return _import(name, _OWN[name])
+        module, _, attribute = _OWN[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
     for point in entry_points(group=GROUP, name=name):
         return _load(point)
     if ":" in name:
@@ -82,19 +88,31 @@ def _find(name: str) -> PolicyMaker:
         # is.
         if (here := str(Path.cwd())) not in sys.path:
             sys.path.insert(0, here)
-        return _import(name, name)
+        return _import(name)
     raise UnknownName("policy", name, list_policies())
 
 
-def _import(name: str, target: str) -> PolicyMaker:
-    module, _, attribute = target.partition(":")
+def _import(name: str) -> PolicyMaker:
+    """The function that a user's own ``module:function`` names."""
+    module, _, attribute = name.partition(":")
     try:
         maker = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(f"Policy '{name}' cannot be imported: {error}.") from error
+    except Exception as error:  # a user's file that does not run: whatever it raises is theirs to mend
+        told = f"{type(error).__name__}: {error}{_where(error)}"
+        raise UserError(f"Policy '{name}' cannot be imported: {told}.") from error
     if not callable(maker):
         raise UserError(f"Policy '{name}' is a {type(maker).__name__}, not a function that makes policies.")
     return maker  # type: ignore[no-any-return]  # checked as far as Python lets one
+
+
+def _where(error: Exception) -> str:
+    """The place in the user's code that raised, where there is one; a syntax error's text names its own."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename not in (__file__, importlib.__file__) and not frame.filename.startswith("<frozen ")
+    ]
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
 
 
 def _load(point: EntryPoint) -> PolicyMaker:

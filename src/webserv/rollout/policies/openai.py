@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from webserv.errors import UserError
-from webserv.rollout.policies.chat_client import ChatClient, ChatOptions
+from webserv.rollout.policies.chat_client import ChatClient, ChatOptions, ContextOverflow
 from webserv.rollout.policies.interface import PolicyOutput
 from webserv.rollout.policies.parse import action_of
 from webserv.rollout.policies.prompt import SinglePrompt
@@ -20,7 +20,8 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 class ChatPolicy:
     """Asks for one action per observation.
 
-    A completion without an action costs a step, as any malformed action does.
+    A completion without an action costs a step, as any malformed action does. A prompt that the model's context does
+    not hold ends the episode, which is then judged as it stands: no reward would make a short context look better.
 
     Args:
         task: The task.
@@ -40,7 +41,15 @@ class ChatPolicy:
             UserError: It will refuse every request.
         """
         messages = self._prompt.messages(observation)
-        answer = await self._client.complete(messages)
+        try:
+            answer = await self._client.complete(messages)
+        except ContextOverflow as overflow:
+            return PolicyOutput(
+                action="terminate()",
+                prompt=messages,
+                finish_reason="context_length",
+                extra={"refusal": str(overflow)},
+            )
         action = action_of(answer.text)
         self._prompt.decided(observation, action, answer.text)
         extra: dict[str, Any] = {"queued_s": round(answer.waited_s, 3)} if answer.waited_s else {}

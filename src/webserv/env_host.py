@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from webserv.browser.fleet import BrowserFleet, BrowserOptions
 from webserv.env import EnvOptions, WebEnv
@@ -64,7 +64,7 @@ class EnvHost:
         self._browser_options = browser or BrowserOptions()
         self._progress = progress
         self._stack = AsyncExitStack()
-        self.engine: Engine
+        self.engine: Engine[Any]
         self.pool: WorldPool
         self.browsers: BrowserFleet
 

@@ -23,6 +23,7 @@ def test_building_reports_its_parts_once_and_then_finds_the_same(tmp_path, monke
     first = ensure_snapshot(guestbook_site, lines.append)
     assert "building the image of 'guestbook'" in lines
     assert "seeding 'guestbook'" in lines
+    assert not list((tmp_path / "pool" / "snapshots" / first.name).glob("*-shm"))
     lines.clear()
     assert ensure_snapshot(guestbook_site, lines.append) == first
     assert lines == []

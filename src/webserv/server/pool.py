@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from webserv.errors import UserError, WorldFailed
 from webserv.server._linux.memory import available_bytes
@@ -70,7 +70,7 @@ class WorldPool:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Engine[Any],
         snapshots: Mapping[str, Snapshot],
         *,
         options: PoolOptions = PoolOptions(),

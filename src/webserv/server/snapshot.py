@@ -148,17 +148,23 @@ def list_outdated(site: Site) -> list[Path]:
     ]
 
 
-def state_digest(site: Site, data: Path) -> str:
+def state_digest(site: Site, data: Path, *, frozen: bool = False) -> str:
     """SHA-256 over the logical content of the files that the site declares as its state.
 
     SQLite databases count by their rows, since pages may lie differently in a file of equal content.
+
+    Args:
+        site: Whose state.
+        data: The data folder.
+        frozen: Nobody writes there now, so that SQLite needs no side files, which would stay behind.
     """
     digest = hashlib.sha256()
+    mode = "immutable=1" if frozen else "mode=ro"
     files = sorted({path for pattern in site.state for path in data.glob(pattern) if path.is_file()})
     for path in files:
         digest.update(str(path.relative_to(data)).encode() + b"\0")
         if site.database is not None and path == data / site.database.path:
-            with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as connection:
                 for line in connection.iterdump():
                     digest.update(line.encode())
         else:
@@ -186,7 +192,7 @@ def _build_snapshot(site: Site, name: str, image: Path, storage: Storage, progre
         if site.database is not None:
             (start / site.database.path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(target / site.database.path, start / site.database.path)
-        metadata["digest"] = state_digest(site, target)
+        metadata["digest"] = state_digest(site, target, frozen=True)
         new = snapshots_dir() / name / "snapshot.json.new"
         new.write_text(json.dumps(metadata, indent=1, sort_keys=True), encoding="utf-8")
         new.rename(new.with_suffix(""))

@@ -1,4 +1,4 @@
-"""`Engine`: what makes worlds. A driver implements `_prepare_mode` and `_start_clone`; the rest is here."""
+"""`Engine`: what makes worlds. A driver says how a clone starts in each mode; the rest is here."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from webserv.errors import MissingPrerequisite, UserError, WorldFailed
 from webserv.server.gc import collect_orphans
@@ -17,6 +18,7 @@ from webserv.server.owner import Owner
 from webserv.server.router import Router
 from webserv.server.site import StartModeName, split_origin
 from webserv.server.snapshot import Snapshot
+from webserv.server.start_modes.zygote import Zygote
 from webserv.server.storage.load import open_storage
 from webserv.server.world import Clone, World
 
@@ -47,7 +49,11 @@ class EngineStatistics:
     """Worlds that could not be opened."""
 
 
-class Engine(ABC):
+Place = TypeVar("Place")
+"""What the clones of one world share, for instance a network namespace."""
+
+
+class Engine(ABC, Generic[Place]):
     """Makes worlds. Use it as an async context manager or call `close`.
 
     Opening an engine removes what killed owners left behind.
@@ -78,6 +84,8 @@ class Engine(ABC):
         self._closed = False
         self._preparing = asyncio.Lock()
         self._prepared: set[tuple[str, StartModeName]] = set()
+        self._zygotes: dict[str, Zygote] = {}
+        """By snapshot name."""
 
     async def prepare(
         self, snapshots: Sequence[Snapshot], *, start_mode: StartModeName | None = None
@@ -96,7 +104,8 @@ class Engine(ABC):
                             f"The pool at '{self.storage.info.root}' does not hold snapshot '{snapshot.name}'.",
                             hint="Run 'webserv setup'.",
                         )
-                    await self._prepare_mode(snapshot, mode)
+                    if mode == "zygote":
+                        self._zygotes[snapshot.name] = await self._start_zygote(snapshot)
                     self._prepared.add((snapshot.name, mode))
 
     async def open_world(
@@ -176,11 +185,6 @@ class Engine(ABC):
         self.owner.release()
         self.storage.close()
 
-    @abstractmethod
-    async def _prepare_mode(self, snapshot: Snapshot, mode: StartModeName) -> None:
-        """Does once for each snapshot and mode what precedes the first clone."""
-
-    @abstractmethod
     async def _start_clones(
         self,
         world_id: str,
@@ -188,10 +192,40 @@ class Engine(ABC):
         start_mode: StartModeName | None,
         undo: AsyncExitStack,
     ) -> list[Clone]:
-        """Starts a serving clone of each snapshot; registers on `undo` what takes each step back."""
+        place = self._make_place(undo)
+        clones = []
+        for snapshot in snapshots:
+            mode = self.choose_start_mode(snapshot, start_mode)
+            start = self._start_by_zygote if mode == "zygote" else self._start_by_boot
+            clones.append(await start(f"{world_id}-{snapshot.site.name}", snapshot, place, undo))
+        return clones
 
-    async def _close_modes(self) -> None:  # noqa: B027 - nothing to end is the usual case
-        """Ends what `_prepare_mode` started; called after all worlds are closed."""
+    @abstractmethod
+    def _make_place(self, undo: AsyncExitStack) -> Place:
+        """Makes what the clones of a new world share; registers on `undo` what takes it back."""
+
+    @abstractmethod
+    async def _start_zygote(self, snapshot: Snapshot) -> Zygote:
+        """Starts a zygote and waits until it is loaded."""
+
+    @abstractmethod
+    async def _start_by_zygote(
+        self, name: str, snapshot: Snapshot, place: Place, undo: AsyncExitStack
+    ) -> Clone:
+        """Forks a serving clone; registers on `undo` what takes each step back."""
+
+    @abstractmethod
+    async def _start_by_boot(
+        self, name: str, snapshot: Snapshot, place: Place, undo: AsyncExitStack
+    ) -> Clone:
+        """Boots a serving clone; registers on `undo` what takes each step back."""
+
+    def _zygote_log(self, snapshot: Snapshot) -> Path:
+        return self.owner.log_path(f"zygote-{snapshot.site.name}")
+
+    async def _close_modes(self) -> None:
+        """Ends the zygotes and what else serves all worlds; called after all worlds are closed."""
+        await asyncio.gather(*(zygote.close() for zygote in self._zygotes.values()))
 
     async def _forget(self, world: World) -> None:
         self._worlds.discard(world)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from webserv.errors import MissingPrerequisite, UnknownName
 from webserv.server.engines.interface import Engine
@@ -14,7 +15,7 @@ ENGINES = {
 }
 
 
-def load_engine(name: str = "auto") -> Engine:
+def load_engine(name: str = "auto") -> Engine[Any]:
     """Opens an engine by name; ``auto`` takes the best that this host has proved to run.
 
     Must be called in a running event loop.
@@ -32,5 +33,5 @@ def load_engine(name: str = "auto") -> Engine:
         mend = next((check.mend for check in capability.checks if check.mend), "Run 'webserv doctor'.")
         raise MissingPrerequisite(f"Engine '{name}' does not work here: {capability.reason}.", hint=mend)
     module, _, attribute = ENGINES[name].partition(":")
-    engine: Engine = getattr(import_module(module), attribute)()
+    engine: Engine[Any] = getattr(import_module(module), attribute)()
     return engine

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from webserv.server._linux.processes import ProcessHandle
 from webserv.server.engines import sandbox
 from webserv.server.engines.interface import Engine, EngineInfo
 from webserv.server.engines.sandboxed import prepare_boot, run_sandboxed
-from webserv.server.site import Limits, StartModeName, split_origin
+from webserv.server.site import Limits, split_origin
 from webserv.server.snapshot import CLONE_UID, Snapshot
 from webserv.server.start_modes.boot import wait_ready
 from webserv.server.start_modes.zygote import Zygote, preloader_arguments, wait_status
@@ -48,7 +48,7 @@ class NamespaceTarget:
         return self.namespace.open_socket()
 
 
-class NativeEngine(Engine):
+class NativeEngine(Engine[NetworkNamespace]):
     """Makes worlds of namespaces and overlays."""
 
     def __init__(self) -> None:
@@ -72,27 +72,11 @@ class NativeEngine(Engine):
             start_modes=("zygote", "boot"),
             note=note,
         )
-        self._zygotes: dict[str, Zygote] = {}
 
-    async def _prepare_mode(self, snapshot: Snapshot, mode: StartModeName) -> None:
-        if mode == "zygote":
-            self._zygotes[snapshot.name] = await self._start_zygote(snapshot)
-
-    async def _start_clones(
-        self,
-        world_id: str,
-        snapshots: Sequence[Snapshot],
-        start_mode: StartModeName | None,
-        undo: AsyncExitStack,
-    ) -> list[Clone]:
+    def _make_place(self, undo: AsyncExitStack) -> NetworkNamespace:
         namespace = _new_namespace()
         undo.callback(namespace.close)
-        clones = []
-        for snapshot in snapshots:
-            mode = self.choose_start_mode(snapshot, start_mode)
-            start = self._start_by_zygote if mode == "zygote" else self._start_by_boot
-            clones.append(await start(f"{world_id}-{snapshot.site.name}", snapshot, namespace, undo))
-        return clones
+        return namespace
 
     async def _forget(self, world: World) -> None:
         await super()._forget(world)
@@ -101,7 +85,7 @@ class NativeEngine(Engine):
             clone.target.namespace.close()
 
     async def _close_modes(self) -> None:
-        await asyncio.gather(*(zygote.close() for zygote in self._zygotes.values()))
+        await super()._close_modes()
         for group in list_owners().get(self.owner.id, []):
             delete_group(group)
 
@@ -123,10 +107,10 @@ class NativeEngine(Engine):
         return layer, group, delete
 
     async def _start_by_zygote(
-        self, name: str, snapshot: Snapshot, namespace: NetworkNamespace, undo: AsyncExitStack
+        self, name: str, snapshot: Snapshot, place: NetworkNamespace, undo: AsyncExitStack
     ) -> Clone:
         layer, group, delete = self._create_files(name, snapshot.site.limits, undo)
-        target = NamespaceTarget(namespace, (sandbox.site_address(snapshot.site.name), _port(snapshot)))
+        target = NamespaceTarget(place, (sandbox.site_address(snapshot.site.name), _port(snapshot)))
         inside = f"{sandbox.CLONES}/{layer.folder.relative_to(self.storage.clones / self.owner.id)}"
         request = {
             "isolate": True,
@@ -141,7 +125,7 @@ class NativeEngine(Engine):
         # The socket listens before the clone exists: a connection made early waits in its backlog.
         with _listen(target) as listening, log.open("ab") as output:
             try:
-                fds = [listening.fileno(), status_write, output.fileno(), namespace.fileno(), *entries]
+                fds = [listening.fileno(), status_write, output.fileno(), place.fileno(), *entries]
                 _, pidfd = await self._zygotes[snapshot.name].fork(request, fds)
             except BaseException:
                 os.close(status_read)
@@ -165,11 +149,11 @@ class NativeEngine(Engine):
         )
 
     async def _start_by_boot(
-        self, name: str, snapshot: Snapshot, namespace: NetworkNamespace, undo: AsyncExitStack
+        self, name: str, snapshot: Snapshot, place: NetworkNamespace, undo: AsyncExitStack
     ) -> Clone:
         site = snapshot.site
         layer, group, delete = self._create_files(name, site.limits, undo)
-        target = NamespaceTarget(namespace, (sandbox.site_address(site.name), _port(snapshot)))
+        target = NamespaceTarget(place, (sandbox.site_address(site.name), _port(snapshot)))
         merged = layer.folder / "merged"
         merged.mkdir()
         values = {
@@ -182,7 +166,7 @@ class NativeEngine(Engine):
         environment = {key: value.format_map(values) for key, value in site.boot.environment.items()}
         drop = ["setpriv", f"--reuid={CLONE_UID}", f"--regid={CLONE_UID}", "--clear-groups", "--no-new-privs"]
         # A port below 1024 is bound without privileges: the namespace is this world's own.
-        with namespace.entered():
+        with place.entered():
             Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0", encoding="ascii")
         log = self.owner.log_path(name)
         process = await run_sandboxed(
@@ -192,7 +176,7 @@ class NativeEngine(Engine):
                 upper=layer.upper,
                 work=layer.work,
                 merged=merged,
-                namespace=namespace,
+                namespace=place,
                 groups=group.folders if group is not None else (),
             ),
             command=[*drop, *command],
@@ -247,9 +231,6 @@ class NativeEngine(Engine):
             await parent.close()
             raise
         return parent
-
-    def _zygote_log(self, snapshot: Snapshot) -> Path:
-        return self.owner.log_path(f"zygote-{snapshot.site.name}")
 
 
 def _refuse_separators(root: Path) -> None:

@@ -29,7 +29,6 @@ from webserv.server.engines import launcher
 from webserv.server.engines.interface import Engine, EngineInfo
 from webserv.server.engines.sandbox import fixed_environment
 from webserv.server.router import LoopbackTarget
-from webserv.server.site import StartModeName
 from webserv.server.snapshot import Snapshot
 from webserv.server.start_modes.boot import wait_ready
 from webserv.server.start_modes.zygote import Zygote, preloader_arguments, wait_status
@@ -47,7 +46,7 @@ NOTE = (
 _LOG = logging.getLogger("webserv.server")
 
 
-class ProcessEngine(Engine):
+class ProcessEngine(Engine[None]):
     """Makes worlds of plain processes."""
 
     def __init__(self) -> None:
@@ -63,7 +62,6 @@ class ProcessEngine(Engine):
             note=NOTE,
         )
         _LOG.warning("%s", NOTE)
-        self._zygotes: dict[str, Zygote] = {}
         # Closed by the kernel when this process ends, however it ends: `launcher` waits for that.
         self._lifeline, self._held = os.pipe()
         # The preloader finds this package here, and nothing else of our environment.
@@ -71,31 +69,18 @@ class ProcessEngine(Engine):
         self._library.mkdir()
         (self._library / "webserv").symlink_to(Path(webserv.__file__).parent)
 
-    async def _prepare_mode(self, snapshot: Snapshot, mode: StartModeName) -> None:
-        if mode == "zygote":
-            self._zygotes[snapshot.name] = await self._start_zygote(snapshot)
-
-    async def _start_clones(
-        self,
-        world_id: str,
-        snapshots: Sequence[Snapshot],
-        start_mode: StartModeName | None,
-        undo: AsyncExitStack,
-    ) -> list[Clone]:
-        clones = []
-        for snapshot in snapshots:
-            mode = self.choose_start_mode(snapshot, start_mode)
-            start = self._start_by_zygote if mode == "zygote" else self._start_by_boot
-            clones.append(await start(f"{world_id}-{snapshot.site.name}", snapshot, undo))
-        return clones
+    def _make_place(self, undo: AsyncExitStack) -> None:
+        """Clones share nothing but this machine's loopback."""
 
     async def _close_modes(self) -> None:
-        await asyncio.gather(*(zygote.close() for zygote in self._zygotes.values()))
+        await super()._close_modes()
         for end in (self._lifeline, self._held):
             os.close(end)
         await _to_the_end(lambda: shutil.rmtree(self.storage.clones / self.owner.id, ignore_errors=True))
 
-    async def _start_by_zygote(self, name: str, snapshot: Snapshot, undo: AsyncExitStack) -> Clone:
+    async def _start_by_zygote(
+        self, name: str, snapshot: Snapshot, place: None, undo: AsyncExitStack
+    ) -> Clone:
         folder, delete = await self._copy(name, snapshot, undo)
         data = folder / "data"
         request = {
@@ -135,7 +120,7 @@ class ProcessEngine(Engine):
             log=log,
         )
 
-    async def _start_by_boot(self, name: str, snapshot: Snapshot, undo: AsyncExitStack) -> Clone:
+    async def _start_by_boot(self, name: str, snapshot: Snapshot, place: None, undo: AsyncExitStack) -> Clone:
         site = snapshot.site
         folder, delete = await self._copy(name, snapshot, undo)
         data = folder / "data"
@@ -242,9 +227,6 @@ class ProcessEngine(Engine):
         undo.push_async_callback(delete)
         await _to_the_end(lambda: _copy_data(snapshot.data(self.storage), folder))
         return folder, delete
-
-    def _zygote_log(self, snapshot: Snapshot) -> Path:
-        return self.owner.log_path(f"zygote-{snapshot.site.name}")
 
 
 class ProcessGroup:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
-from webserv.cli import demo
+from webserv.cli import demo, rollouts
 from webserv.cli.main import _run
-from webserv.rollout.store import read_digests
+from webserv.rollout.store import iterate_records, read_digests
 from webserv.tasks.benchmark import Benchmark
 from webserv.testing.fake_env import FakeHost, fake_task
 
@@ -16,6 +20,10 @@ from webserv.testing.fake_env import FakeHost, fake_task
 def reference(task, observation):
     yield "next()"
     yield "next()"
+    yield "terminate()"
+
+
+def giving_up(task, observation):
     yield "terminate()"
 
 
@@ -29,10 +37,12 @@ def host(monkeypatch, tmp_path):
     @contextlib.asynccontextmanager
     async def open_host(**options):
         host.opened_with.append(options)
-        yield host
-        host.opened_with.append("closed")
+        try:
+            yield host
+        finally:
+            host.opened_with.append("closed")
 
-    monkeypatch.setattr(demo, "EnvHost", open_host)
+    monkeypatch.setattr(rollouts, "EnvHost", open_host)
     monkeypatch.chdir(tmp_path)
     return host
 
@@ -64,3 +74,61 @@ def test_a_folder_that_holds_a_demo_is_refused_in_one_line(host, tmp_path, capsy
     capsys.readouterr()
     assert _run(["demo", "--workers", "2", "--rollouts", "2", "--out", "out"]) == 1
     assert "already holds a run" in capsys.readouterr().err
+
+
+def test_a_demo_in_which_a_reference_solution_fails_says_so_and_fails(host, monkeypatch, capsys):
+    tasks = [
+        fake_task(0, reference=reference),
+        fake_task(1, reference=giving_up),
+    ]
+    monkeypatch.setattr(demo, "load_benchmark", lambda name: Benchmark("shop", "", ("fake",), tasks))
+    assert _run(["demo", "--workers", "2", "--rollouts", "2", "--out", "out"]) == 1
+    said = capsys.readouterr()
+    assert "The demo failed: the scripted policy solved 1 of 2 rollouts, not all." in said.err
+    assert "report of random" in said.out
+
+
+def test_a_demo_with_an_episode_without_a_reward_says_so_and_fails(host, capsys):
+    host._left = iter([None] * 3 + ["evaluator"])
+    assert _run(["demo", "--workers", "1", "--rollouts", "3", "--out", "out"]) == 1
+    assert "The demo failed: 1 rollouts had no reward." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGINT, 130, "Interrupted"), (signal.SIGTERM, 143, "Terminated")]
+)
+def test_a_signal_ends_the_demo_cleanly(host, capsys, number, code, word):
+    async def before_step():
+        signal.raise_signal(number)
+
+    host.before_step = before_step
+    assert _run(["demo", "--workers", "2", "--rollouts", "2", "--out", "out"]) == code
+    assert f"{word}. What had finished is in out." in capsys.readouterr().err
+    assert host.opened == 0
+    assert host.opened_with[-1] == "closed"
+
+
+@pytest.mark.slow
+@pytest.mark.shop
+@pytest.mark.browser
+@pytest.mark.root
+def test_the_demo_runs_on_real_worlds_and_leaves_its_reports(shop_snapshot, tmp_path):
+    command = [sys.executable, "-m", "webserv", "demo", "--workers", "3", "--rollouts", "3", "--out", "out"]
+    environment = {**os.environ, "NO_COLOR": "1"}
+    done = subprocess.run(
+        [*command, "--engine", "native"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    head, scripted, random, *rest = (line.split() for line in done.stdout.splitlines())
+    assert head[:3] == ["policy", "rollouts", "success"]
+    assert scripted[:5] == ["scripted", "3", "100", "%", "3"]
+    assert random[:2] == ["random", "3"]
+    assert rest[0][:6] == ["3", "isolated", "copies", "of", "the", "shop"]
+    for policy in ("scripted", "random"):
+        records = list(iterate_records(tmp_path / "out" / policy))
+        assert [type(record.reward) for record in records] == [float] * 3
+        assert len({record.world for record in records}) == 3
+        report = tmp_path / "out" / policy / "report/index.html"
+        assert f"report of {policy}: {report}" in done.stdout
+        page = report.read_text(encoding="utf-8")
+        assert all(record.task_id in page for record in records)

@@ -9,7 +9,10 @@ import signal
 import pytest
 
 from webserv.cli import eval as eval_command
+from webserv.cli import rollouts
 from webserv.cli.main import _run
+from webserv.errors import UnknownName
+from webserv.rollout.frames import FrameWriter
 from webserv.rollout.store import read_digests
 from webserv.tasks.benchmark import Benchmark
 from webserv.testing.chat_server import ChatServer, completion, error
@@ -51,7 +54,7 @@ def host(monkeypatch, tmp_path):
         host.opened_with.append(options)
         yield host
 
-    monkeypatch.setattr(eval_command, "EnvHost", open_host)
+    monkeypatch.setattr(rollouts, "EnvHost", open_host)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -185,6 +188,86 @@ def test_what_a_user_can_get_wrong_is_one_line(host, tmp_path, capsys, arguments
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_start_that_is_refused_leaves_no_folder_in_the_way(host, tmp_path, monkeypatch, capsys):
+    opened = rollouts.EnvHost
+
+    def refuse(**options):
+        raise UnknownName("engine", options["engine"], ["native"])
+
+    monkeypatch.setattr(rollouts, "EnvHost", refuse)
+    assert run("--engine", "foo", "--out", "new/out") == 1
+    assert "There is no engine 'foo'" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    monkeypatch.setattr(rollouts, "EnvHost", opened)
+    (tmp_path / "new/out").mkdir(parents=True)
+    with ChatServer([error(401, "expired")]) as server:
+        options = ("--model", "m", "--base-url", server.base_url)
+        assert run("--policy", "openai", "--out", "new/out", *options) == 1
+    assert list((tmp_path / "new/out").iterdir()) == []
+    assert run("--out", "new/out", "--limit", "1") == 0
+
+
+def test_a_resume_that_is_refused_leaves_the_run_as_it_is(host, tmp_path, monkeypatch):
+    host._left = iter(["evaluator"])
+    assert run("--out", "out", "--limit", "1") == 0
+
+    def refuse(**options):
+        raise UnknownName("engine", options["engine"], ["native"])
+
+    monkeypatch.setattr(rollouts, "EnvHost", refuse)
+    assert run("--resume", "--out", "out", "--engine", "foo") == 1
+    assert rewards(tmp_path / "out") == {"fake/walk-v1:0#0": None}
+    assert (tmp_path / "out/run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[]", "'out/run.json' describes no run: it holds a list."),
+        ('{"schema": 1, "config": 5}', "'out/run.json' describes no run: its config is a int."),
+        ('{"schema": 1}', "its config is a NoneType."),
+        ('{"schema": 2, "config": {}}', "has schema 2; this WebServ reads 1."),
+        ('{"schema": 1, "config": {"tasks": 5}}', "'out/run.json' has tasks = 5: Input should be a valid"),
+        ('{"schema": 1, "config": {"limit": "x"}}', 'has limit = "x": Input should be a valid integer'),
+        ("{", "'out/run.json' cannot be read: Expecting property name"),
+        (b"\xff", "'out/run.json' cannot be read: 'utf-8' codec"),
+    ],
+)
+def test_a_run_file_that_is_damaged_is_one_line(host, tmp_path, capsys, content, said):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/run.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert run("--resume", "--out", "out") == 1
+    err = capsys.readouterr().err
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_a_record_of_a_newer_webserv_is_one_line(host, tmp_path, capsys):
+    assert run("--out", "out", "--limit", "1") == 0
+    writer = FrameWriter(tmp_path / "out/episodes.jsonl.zst")
+    writer.append(b'{"schema": 2}\n')
+    writer.close()
+    capsys.readouterr()
+    assert run("--resume", "--out", "out") == 1
+    err = capsys.readouterr().err
+    assert (
+        "of 'out/episodes.jsonl.zst' cannot be read. The record has schema 2; this WebServ reads schema 1."
+        in err
+    )
+    assert "Traceback" not in err
+
+
+def test_a_policy_file_with_a_syntax_error_is_one_line(host, tmp_path, monkeypatch, capsys):
+    (tmp_path / "badpol.py").write_text("def make(:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run("--policy", "badpol:make", "--out", "out") == 1
+    err = capsys.readouterr().err
+    assert "'badpol:make' cannot be imported: SyntaxError: " in err
+    assert "(badpol.py, line 1)." in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_refused_key_stops_the_run_keeps_what_had_finished_and_fails(host, tmp_path, capsys):
     good = completion('```\nterminate("x")\n```')
     with ChatServer([good, good, error(401, "expired")]) as server:
@@ -197,8 +280,12 @@ def test_a_refused_key_stops_the_run_keeps_what_had_finished_and_fails(host, tmp
     assert (summary["complete"], summary["planned"]) == (False, 6)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_cleanly_keeps_what_had_finished_and_says_how_to_go_on(host, tmp_path, capsys, number):
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGINT, 130, "Interrupted"), (signal.SIGTERM, 143, "Terminated")]
+)
+def test_a_signal_stops_cleanly_keeps_what_had_finished_and_says_how_to_go_on(
+    host, tmp_path, capsys, number, code, word
+):
     steps = 0
 
     async def before_step():
@@ -208,9 +295,9 @@ def test_a_signal_stops_cleanly_keeps_what_had_finished_and_says_how_to_go_on(ho
             signal.raise_signal(number)
 
     host.before_step = before_step
-    assert run("--out", "out", "--workers", "1") == 130
+    assert run("--out", "out", "--workers", "1") == code
     said = capsys.readouterr()
-    assert "Interrupted. Go on with: webserv eval --resume --out out" in said.err
+    assert f"{word}. Go on with: webserv eval --resume --out out" in said.err
     # The handler of a signal runs in the loop's next turns, in which an episode of the fake env can end.
     assert 2 <= len(rewards(tmp_path / "out")) <= 3
     assert host.opened == 0

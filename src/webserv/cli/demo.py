@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -15,9 +13,21 @@ from typing import Any
 import click
 from rich.table import Table
 
-from webserv.browser.options import BrowserOptions
-from webserv.cli.rollouts import Host, Patience, Rollouts, Stopwatch, conclude, data_console
-from webserv.env_host import EnvHost
+from webserv.cli.rollouts import (
+    STOPPED,
+    Host,
+    HostOpener,
+    Patience,
+    Results,
+    Rollouts,
+    Stopwatch,
+    concluding,
+    data_console,
+    exit_code_of,
+    make_host,
+    terminable,
+)
+from webserv.errors import UserError
 from webserv.rollout.episode import Assignment, EpisodeOptions
 from webserv.rollout.policies.interface import Policy, PolicyFactory, PolicyOutput
 from webserv.rollout.policies.load import load_policy
@@ -78,15 +88,15 @@ def command(out: Path | None, **given: Any) -> int:
     options = DemoOptions(root, **given)
     try:
         parts = asyncio.run(play(options))
-    except KeyboardInterrupt:
-        click.echo(f"Interrupted. What had finished is in {root}.", err=True)
-        return 128 + signal.SIGINT
+    except STOPPED as stop:
+        return exit_code_of(stop, hint=f"What had finished is in {root}.")
     tell(parts)
+    check(parts)
     return 0
 
 
 async def play(options: DemoOptions) -> list[Part]:
-    """Plays both halves on one host.
+    """Plays both halves on one host; the first is that of the scripted policy.
 
     Raises:
         UserError: The shop is not built, or the folder is taken.
@@ -95,6 +105,7 @@ async def play(options: DemoOptions) -> list[Part]:
     repeat = -(-options.rollouts // max(1, len(tasks)))
     short = [replace(task, max_steps=min(task.max_steps, RANDOM_STEPS)) for task in tasks]
     async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(terminable())
         host: Host | None = None
 
         @contextlib.asynccontextmanager
@@ -102,7 +113,7 @@ async def play(options: DemoOptions) -> list[Part]:
             # Opened by the first half, so that its display shows the start; closed after the second.
             nonlocal host
             if host is None:
-                host = await stack.enter_async_context(_new_host(options, say))
+                host = await stack.enter_async_context(make_host((BENCHMARK,), options, say))
             yield host
 
         scripted = assign(tasks, repeat=repeat)[: options.rollouts]
@@ -112,24 +123,11 @@ async def play(options: DemoOptions) -> list[Part]:
     return parts
 
 
-def _new_host(options: DemoOptions, say: Callable[[str], None]) -> AbstractAsyncContextManager[Host]:
-    spare = max(2, options.workers // 4)
-    return EnvHost(
-        sites=(BENCHMARK,),
-        engine=options.engine,
-        start_mode=options.start_mode,
-        max_worlds=options.workers + spare,
-        warm=spare,
-        browser=BrowserOptions(screenshots=options.screenshots, settle=Patience(options.workers).settle),
-        progress=say,
-    )
-
-
 async def _half(
     policy: str,
     assignments: list[Assignment],
     options: DemoOptions,
-    open_host: Callable[[Callable[[str], None]], AbstractAsyncContextManager[Host]],
+    open_host: HostOpener,
 ) -> Part:
     root, patience, progress = options.root / policy, Patience(options.workers), RunProgress()
     config = {"benchmark": BENCHMARK, "policy": policy, "limit": options.rollouts, "seed": 0}
@@ -150,16 +148,14 @@ async def _half(
             env=patience.env,
             progress=progress,
         )
-        watch = Stopwatch()
-        try:
+        watch, told = Stopwatch(), list[Results]()
+        with concluding(store, planned=len(assignments), tell=told.append):
             await work.into(store, open_host)
-        finally:
             wall = watch.seconds
-            results = conclude(store, wall_s=wall, planned=len(assignments))
     return Part(
         policy,
-        results.summary,
-        results.report,
+        told[0].summary,
+        told[0].report,
         at_once=progress.most_standing,
         standing_after_s=progress.most_standing_after_s,
         wall_s=wall,
@@ -245,3 +241,20 @@ def tell(parts: list[Part]) -> None:
         console.print(f"{unscored} without a reward. {NOT_COUNTED}", soft_wrap=True)
     for part in parts:
         console.print(f"report of {part.policy}: {part.report.resolve()}", soft_wrap=True)
+
+
+def check(parts: list[Part]) -> None:
+    """Raises `UserError` unless all reference solutions solved their tasks and every episode has a reward."""
+    wrong = []
+    scripted = parts[0].summary.total
+    if scripted.solved < scripted.episodes:
+        wrong.append(
+            f"the {parts[0].policy} policy solved {scripted.solved} of {scripted.episodes} rollouts, not all"
+        )
+    if unscored := sum(part.summary.total.unscored for part in parts):
+        wrong.append(f"{unscored} rollouts had no reward")
+    if wrong:
+        raise UserError(
+            f"The demo failed: {' and '.join(wrong)}.",
+            hint="The reports say why. `webserv doctor` checks this host; a smaller --workers asks less of it.",
+        )

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import click
 from click.core import ParameterSource
+from pydantic import TypeAdapter, ValidationError
 
-from webserv.browser.options import BrowserOptions
-from webserv.cli.rollouts import Host, Patience, Results, Rollouts, Stopwatch, conclude, print_summary
-from webserv.env_host import EnvHost
+from webserv.cli.rollouts import (
+    STOPPED,
+    HostOpener,
+    Patience,
+    Results,
+    Rollouts,
+    concluding,
+    exit_code_of,
+    make_host,
+    print_summary,
+    terminable,
+)
 from webserv.errors import UserError
 from webserv.rollout.episode import EpisodeOptions
 from webserv.rollout.policies.chat_client import without_userinfo
@@ -140,7 +147,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:
 
 
 def evaluate(options: EvalOptions) -> int:
-    """Runs it and returns the exit code: 0 when the run is complete, 130 when it was interrupted.
+    """Runs it and returns the exit code: 0 when the run is complete, 130 after Ctrl-C, 143 after SIGTERM.
 
     Raises:
         UserError: Something is wrong that the user can mend.
@@ -165,60 +172,32 @@ def evaluate(options: EvalOptions) -> int:
                 keep_prompts=options.keep_prompts,
             ),
         )
-        return _run(rollouts, store, _host_opener(benchmark, options))
+        return _run(rollouts, store, lambda say: make_host(benchmark.sites, options, say))
 
 
-def _run(
-    rollouts: Rollouts, store: RunStore, open_host: Callable[..., AbstractAsyncContextManager[Host]]
-) -> int:
-    watch = Stopwatch()
-    interrupted = False
+def _run(rollouts: Rollouts, store: RunStore, open_host: HostOpener) -> int:
     try:
-        asyncio.run(_roll_out(rollouts, store, open_host))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        interrupted = True
-    finally:
-        # What had finished before an error is summed up too; the error is then told after it.
-        results = conclude(store, wall_s=watch.seconds, planned=len(rollouts.assignments))
-        _tell(results, store.root)
-    if interrupted:
-        click.echo(f"Interrupted. Go on with: webserv eval --resume --out {store.root}", err=True)
-        return 128 + signal.SIGINT
+        with concluding(
+            store, planned=len(rollouts.assignments), tell=lambda results: _tell(results, store.root)
+        ):
+            asyncio.run(_roll_out(rollouts, store, open_host))
+    except STOPPED as stop:
+        return exit_code_of(stop, hint=f"Go on with: webserv eval --resume --out {store.root}")
     return 0
 
 
-async def _roll_out(
-    rollouts: Rollouts, store: RunStore, open_host: Callable[..., AbstractAsyncContextManager[Host]]
-) -> None:
-    try:
-        await rollouts.into(store, open_host)
-    finally:
-        await close_policies(rollouts.make_policy)
+async def _roll_out(rollouts: Rollouts, store: RunStore, open_host: HostOpener) -> None:
+    with terminable():
+        try:
+            await rollouts.into(store, open_host)
+        finally:
+            await close_policies(rollouts.make_policy)
 
 
 def _tell(results: Results, root: Path) -> None:
     if results.summary.total.episodes:
         print_summary(results.summary)
         click.echo(f"records  {root / 'episodes.jsonl.zst'}\nreport   {results.report}")
-
-
-def _host_opener(
-    benchmark: Benchmark, options: EvalOptions
-) -> Callable[[Callable[[str], None]], AbstractAsyncContextManager[Host]]:
-    def open_host(say: Callable[[str], None]) -> AbstractAsyncContextManager[Host]:
-        # A few worlds beyond those in use stand ready, so that a reset is a swap.
-        spare = max(2, options.workers // 4)
-        return EnvHost(
-            sites=benchmark.sites,
-            engine=options.engine,
-            start_mode=options.start_mode,
-            max_worlds=options.workers + spare,
-            warm=spare,
-            browser=BrowserOptions(screenshots=options.screenshots, settle=Patience(options.workers).settle),
-            progress=say,
-        )
-
-    return open_host
 
 
 def _tasks(benchmark: Benchmark, options: EvalOptions) -> list[Task]:
@@ -241,14 +220,25 @@ def _resumed(options: EvalOptions, ctx: click.Context) -> EvalOptions:
     """What decides the results is taken from the run, unless the command line says otherwise (and is then refused)."""
     assert options.out is not None
     stored = read_config(options.out)
-    taken = {
-        name: stored[name]
-        for name in RESULTS_DEPEND_ON
-        if name in stored and ctx.get_parameter_source(name) is ParameterSource.DEFAULT
-    }
-    if "tasks" in taken:
-        taken["tasks"] = tuple(taken["tasks"])
-    return replace(options, **taken)
+    return replace(
+        options,
+        **{
+            name: _stored_value(options.out, name, stored[name])
+            for name in RESULTS_DEPEND_ON
+            if name in stored and ctx.get_parameter_source(name) is ParameterSource.DEFAULT
+        },
+    )
+
+
+def _stored_value(root: Path, name: str, value: Any) -> Any:
+    """An option from ``run.json``, which people and other versions may have written too."""
+    try:
+        return TypeAdapter(get_type_hints(EvalOptions)[name]).validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        raise UserError(
+            f"'{root / 'run.json'}' has {name} = {json.dumps(value)}: {error.errors()[0]['msg']}.",
+            hint="Mend it, or name another --out.",
+        ) from error
 
 
 def _pair(text: str) -> tuple[str, Any]:

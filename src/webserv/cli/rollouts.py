@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import click
 from rich.console import Console
 from rich.table import Table
 
-from webserv.browser.options import SettleOptions
+from webserv.browser.options import BrowserOptions, SettleOptions
 from webserv.cli.live import Display, open_display
 from webserv.env import EnvOptions
+from webserv.env_host import EnvHost
 from webserv.rollout.digest import digest_of
 from webserv.rollout.episode import Assignment, Deadlines, EpisodeOptions, RolloutEnv
 from webserv.rollout.policies.interface import PolicyFactory
@@ -26,6 +28,7 @@ from webserv.rollout.record import EpisodeRecord
 from webserv.rollout.runner import RunOptions, RunProgress, run_many
 from webserv.rollout.store import RunStore, continued, write_json
 from webserv.rollout.summary import NOT_COUNTED, Groups, Row, Summary, summarise
+from webserv.server.site import StartModeName
 from webserv.viewer import figures
 from webserv.viewer.report import write_report
 
@@ -81,6 +84,43 @@ class Patience:
         )
 
 
+class HostOptions(Protocol):
+    """Options that every command with rollouts has."""
+
+    @property
+    def workers(self) -> int:
+        """Episodes at once."""
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+
+    @property
+    def start_mode(self) -> StartModeName | None:
+        """None takes each site's fastest."""
+
+    @property
+    def screenshots(self) -> bool:
+        """Whether observations carry pictures."""
+
+
+def make_host(
+    sites: Sequence[str], options: HostOptions, say: Callable[[str], None]
+) -> AbstractAsyncContextManager[Host]:
+    """A host for so many workers; opened by entering it, which says in lines what it is at."""
+    # A few worlds beyond those in use stand ready, so that a reset is a swap.
+    spare = max(2, options.workers // 4)
+    return EnvHost(
+        sites=sites,
+        engine=options.engine,
+        start_mode=options.start_mode,
+        max_worlds=options.workers + spare,
+        warm=spare,
+        browser=BrowserOptions(screenshots=options.screenshots, settle=Patience(options.workers).settle),
+        progress=say,
+    )
+
+
 HostOpener = Callable[[Callable[[str], None]], AbstractAsyncContextManager[Host]]
 """Opens a host; is given where to say what it is at."""
 
@@ -101,7 +141,7 @@ class Rollouts:
     async def into(self, store: RunStore, open_host: HostOpener) -> None:
         """Runs what has no reward in the store yet; each record is stored before the next is waited for.
 
-        Ctrl-C and SIGTERM cancel what runs; every world is given back, and what is finished stays.
+        A cancel (see `terminable`) ends what runs; every world is given back, and what is finished stays.
 
         Raises:
             UserError: As `run_many`.
@@ -115,10 +155,9 @@ class Rollouts:
                 )
             if not todo:
                 return
-            with _terminable():
-                async with open_host(display.say) as host:
-                    self.host = host
-                    await self._run(todo, host, store, display)
+            async with open_host(display.say) as host:
+                self.host = host
+                await self._run(todo, host, store, display)
 
     async def _run(self, todo: list[Assignment], host: Host, store: RunStore, display: Display) -> None:
         earlier = store.digests()
@@ -158,7 +197,7 @@ class Rollouts:
 
 
 @contextlib.contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """Makes SIGTERM end the running task as Ctrl-C does, so that worlds are given back."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
@@ -167,6 +206,22 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
+
+
+STOPPED = (KeyboardInterrupt, asyncio.CancelledError)
+"""What leaves `asyncio.run` after Ctrl-C and, where the task was `terminable`, after SIGTERM."""
+
+
+def exit_code_of(stop: BaseException, *, hint: str) -> int:
+    """Says which signal stopped a run, and gives the exit code that shells give for it.
+
+    Args:
+        stop: One of `STOPPED`.
+        hint: What the user should know or do now.
+    """
+    by_hand = isinstance(stop, KeyboardInterrupt)
+    click.echo(f"{'Interrupted' if by_hand else 'Terminated'}. {hint}", err=True)
+    return 128 + (signal.SIGINT if by_hand else signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +241,31 @@ def conclude(store: RunStore, *, wall_s: float | None = None, planned: int | Non
     summary = summarise(store.digests().values(), wall_s=wall_s, planned=planned)
     write_json(store.root / "summary.json", summary.to_json())
     return Results(summary, write_report(store.root, summary))
+
+
+@contextlib.contextmanager
+def concluding(store: RunStore, *, planned: int, tell: Callable[[Results], None]) -> Iterator[None]:
+    """Sums up what is stored when the block has ended, however it ended.
+
+    A new run that an error ends before its first record is withdrawn instead: the folder is free for the right command.
+
+    Args:
+        store: The run.
+        planned: Episodes that the run is to have.
+        tell: Is given the results.
+
+    Raises:
+        HostRefused: As `conclude`.
+    """
+    watch, withdrawn = Stopwatch(), False
+    try:
+        yield
+    except Exception:
+        withdrawn = store.withdraw()
+        raise
+    finally:
+        if not withdrawn:
+            tell(conclude(store, wall_s=watch.seconds, planned=planned))
 
 
 def print_summary(summary: Summary, *, console: Console | None = None) -> None:

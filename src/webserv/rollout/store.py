@@ -12,13 +12,15 @@ report/index.html     the same for people (webserv.viewer.report)
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import platform
+import shutil
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -41,11 +43,15 @@ class RunStore:
     Make one with `RunStore.create` or `RunStore.resume`.
     """
 
-    def __init__(self, root: Path, lock: int, config: Mapping[str, Any]) -> None:
+    def __init__(
+        self, root: Path, lock: int, config: Mapping[str, Any], *, made: Sequence[Path] = ()
+    ) -> None:
         self.root = root
         self.config = dict(config)
         self.blobs = BlobStore(root / "blobs")
         self._lock = lock
+        self._made = tuple(made)
+        self._is_new = False
         self._writing = threading.Lock()
         self._episodes = FrameWriter(root / EPISODES)
 
@@ -61,6 +67,7 @@ class RunStore:
             UserError: There is something in the folder already.
             HostRefused: The folder cannot be written, or another process writes to it.
         """
+        made = [folder for folder in (root, *root.parents) if not folder.exists()]
         try:
             root.mkdir(parents=True, exist_ok=True)
             taken = [entry.name for entry in root.iterdir() if entry.name != ".lock"]
@@ -81,7 +88,9 @@ class RunStore:
             "host": _host(),
         }
         write_json(root / "run.json", about)
-        return cls(root, lock, config)
+        store = cls(root, lock, config, made=made)
+        store._is_new = True
+        return store
 
     @classmethod
     def resume(cls, root: Path, config: Mapping[str, Any]) -> Self:
@@ -111,10 +120,28 @@ class RunStore:
         line = record.to_json().encode("ascii") + b"\n"
         with self._writing:
             self._episodes.append(line)
+            self._is_new = False
 
     def digests(self) -> dict[str, EpisodeDigest]:
         """The episodes so far, see `read_digests`."""
         return read_digests(self.root)
+
+    def withdraw(self) -> bool:
+        """Removes the run if it was created here and has no record, so that it is in no later run's way.
+
+        Returns:
+            Whether it was removed; a resumed run and one with a record are left as they are.
+        """
+        if not self._is_new:
+            return False
+        self.close()
+        shutil.rmtree(self.blobs.root, ignore_errors=True)
+        for name in ("run.json", EPISODES, ".lock"):
+            (self.root / name).unlink(missing_ok=True)
+        for folder in self._made:  # from the inside out
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        return True
 
     def close(self) -> None:
         """Waits for a running `add`, closes the files and frees the folder; a second call is harmless."""
@@ -135,11 +162,20 @@ def read_digests(root: Path) -> dict[str, EpisodeDigest]:
     """The latest record of each episode of a run, summed up, by the episode's key.
 
     Torn and damaged records are left out: such an episode is simply not finished.
+
+    Raises:
+        UserError: A record is whole and yet none that this WebServ can read: it was written by another version.
     """
     latest: dict[str, EpisodeDigest] = {}
     for frame in read_frames(root / EPISODES):
         if isinstance(frame, Frame):
-            digest = digest_of(EpisodeRecord.from_json(frame.payload), offset=frame.start)
+            try:
+                digest = digest_of(EpisodeRecord.from_json(frame.payload), offset=frame.start)
+            except ValueError as error:
+                raise UserError(
+                    f"The record at byte {frame.start} of '{root / EPISODES}' cannot be read. {error}",
+                    hint="Use the version of WebServ that wrote it (run.json names it), or name another --out.",
+                ) from error
             latest[digest.key] = digest
     return latest
 
@@ -166,20 +202,25 @@ def read_config(root: Path) -> dict[str, Any]:
     """The config that the run in `root` was made with.
 
     Raises:
-        UserError: There is no run.
+        UserError: There is no run, or its ``run.json`` is damaged or of another version.
     """
+    path = root / "run.json"
     try:
-        about = json.loads((root / "run.json").read_text())
-        config = about["config"]
+        about = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"There is no run in '{root}'.", hint="Leave --resume out to start one.") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"'{root / 'run.json'}' cannot be read: {error}.") from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"'{path}' cannot be read: {error}.", hint="Name another --out.") from error
+    if not isinstance(about, dict):
+        raise UserError(f"'{path}' describes no run: it holds a {type(about).__name__}.")
     if about.get("schema") != RUN_SCHEMA:
         raise UserError(
             f"The run in '{root}' has schema {about.get('schema')}; this WebServ reads {RUN_SCHEMA}."
         )
-    return dict(config)
+    config = about.get("config")
+    if not isinstance(config, dict):
+        raise UserError(f"'{path}' describes no run: its config is a {type(config).__name__}.")
+    return config
 
 
 def continued(record: EpisodeRecord, earlier: EpisodeDigest | None) -> EpisodeRecord:

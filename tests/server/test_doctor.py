@@ -48,6 +48,18 @@ def test_a_host_without_cgroups_is_told_what_it_costs(monkeypatch, tmp_path):
     assert "all memory" in check.costs
 
 
+def test_both_modules_of_the_loop_pool_are_to_be_loaded(monkeypatch, webserv_home):
+    def refuse(folder):
+        raise OSError("no loop device")
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(doctor.shutil, "which", lambda program, path: f"/sbin/{program}")
+    monkeypatch.setattr(trials, "try_loop_pool", refuse)
+
+    # Without -a modprobe(8) takes the second name for a parameter of the first module.
+    assert doctor.check_loop_pool().mend.startswith("modprobe -a loop xfs ")
+
+
 def test_a_missing_controller_is_named(monkeypatch):
     found = cgroups.Hierarchies(2, (), ("pids",))
     monkeypatch.setattr(cgroups, "find_hierarchies", lambda: found)

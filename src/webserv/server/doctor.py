@@ -113,7 +113,7 @@ def check_loop_pool() -> Check:
         with host.scratch_folder() as folder:
             host.in_own_thread(lambda: trials.try_loop_pool(folder))
     except (OSError, RuntimeError) as exc:
-        mend = "modprobe loop xfs (in a container: give it /dev/loop-control and /dev/loop*)"
+        mend = "modprobe -a loop xfs (in a container: give it /dev/loop-control and /dev/loop*)"
         return Check(name, Status.MISSING, host.words(exc), costs, mend, needed=False)
     return Check(name, Status.OK, "XFS in a file can be made, mounted and shares blocks")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -24,6 +25,9 @@ KNOW_BOTH_HALVES = {"env.py", "env_host.py"}
 
 STDLIB_ONLY = ("server/_linux/", "server/start_modes/preloader.py")
 """Runs inside a site's own Python environment, where nothing of ours is installed."""
+
+ALLOWED_EVERYWHERE = {"errors", "types", "paths"}
+"""Without logic that would tie anything to anything."""
 
 ALLOWED_THERE = {"webserv.server._linux", "waitress"}
 """Beside the standard library: itself, and the WSGI server that a site's lock file brings."""
@@ -74,6 +78,65 @@ def test_the_walk_sees_the_package():
 
     assert {"server/host.py", "cli/main.py", "errors.py"} <= names
     assert not any("/app/" in name for name in names)
+
+
+def _limits() -> dict[str, set[str]]:
+    """Folder or file to what it may import of ours, from the table of the contributor's guide."""
+    guide = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    limits = {}
+    for line in guide.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if (
+            not line.startswith("| `src/webserv/")
+            or "everything" in cells[2]
+            or "standard library" in cells[2]
+        ):
+            continue
+        place = cells[0].strip("`").removeprefix("src/webserv/")
+        limits[place] = set(re.findall(r"`([a-z_/]+)`", cells[2]))
+    return limits
+
+
+def _beyond(path: Path, place: str, allowed: set[str]) -> set[str]:
+    """What a file of `place` imports of ours that the table does not allow."""
+    own = place.removesuffix(".py").strip("/")
+    free = tuple(
+        f"webserv.{name.replace('/', '.')}" for name in (own.partition("/")[0], *allowed, *ALLOWED_EVERYWHERE)
+    )
+    return {
+        name
+        for name in _imports(path)
+        if name.startswith("webserv.") and not any(name == one or name.startswith(f"{one}.") for one in free)
+    }
+
+
+def test_every_folder_is_in_the_table_of_the_guide():
+    guide = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    folders = {f"src/webserv/{path.parent.name}/" for path in PACKAGE.glob("*/__init__.py")}
+
+    assert {folder for folder in folders if f"| `{folder}` |" not in guide} == set()
+
+
+def test_every_row_of_the_table_is_kept():
+    limits = _limits()
+    wrong = {
+        _name(path): beyond
+        for path in _modules()
+        for place, allowed in limits.items()
+        if _name(path).startswith(place) and (beyond := _beyond(path, place, allowed))
+    }
+
+    assert {"server/", "browser/", "env.py", "tasks/", "rollout/", "sites/", "viewer/"} <= set(limits)
+    assert limits["tasks/"] == set()
+    assert limits["rollout/"] == {"tasks", "browser/actions"}
+    assert wrong == {}
+
+
+def test_a_file_that_breaks_its_row_is_found():
+    rollout = PACKAGE / "rollout" / "episode.py"
+
+    assert "webserv.browser.actions.grammar" in _beyond(rollout, "rollout/", {"tasks"})
+    assert _beyond(rollout, "rollout/", {"tasks", "browser/actions"}) == set()
 
 
 def test_server_and_browser_never_import_each_other():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -235,3 +237,14 @@ def test_the_lock_holds_hashes_and_no_address():
     assert "http" not in lock.replace("httpx", "").replace("httpcore", "")
     assert all("==" in line for line in packages)
     assert lock.count("--hash=sha256:") >= len(packages)
+
+
+def test_the_lock_holds_everything_that_the_project_asks_for():
+    project = tomllib.loads((SCRIPTS.parent / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[\s\[<>=!~;]", line)[0].lower().replace("_", "-") for line in asked}
+    locked = set(
+        re.findall(r"^([\w.-]+)==", (SCRIPTS.parent / "requirements/webserv.lock").read_text(), re.MULTILINE)
+    )
+
+    assert names - locked == set()

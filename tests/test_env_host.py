@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from webserv.env_host import EnvHost
 from webserv.errors import UnknownName
 from webserv.server._linux.processes import OWNER_VARIABLE, processes_of_owner
+from webserv.server.gc import collect
+from webserv.server.owner import owners_dir
 
 pytestmark = [pytest.mark.root, pytest.mark.browser]
 
@@ -40,6 +43,27 @@ async def test_browsers_carry_the_owners_mark_and_the_users_own_processes_do_not
             users.wait()
             await session.close()
     assert processes_of_owner(owner) == []
+
+
+async def test_the_profiles_of_browsers_go_with_a_dead_owner(home: Path):
+    script = (
+        "import asyncio\n"
+        "from webserv.env_host import EnvHost\n"
+        "async def main():\n"
+        "    async with EnvHost(sites=()) as host:\n"
+        "        await host.browsers.open_session()\n"
+        "        print(host.engine.owner.id, flush=True)\n"
+        "        await asyncio.Event().wait()\n"
+        "asyncio.run(main())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        owner = process.stdout.readline().strip()
+        folder = owners_dir() / owner
+        assert list(folder.glob("browsers/playwright_*profile*"))
+        process.kill()
+    collect()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("options", [{"sites": ("shpo",)}, {"sites": (), "engine": "natvie"}])

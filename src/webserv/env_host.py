@@ -82,7 +82,12 @@ class EnvHost:
                 WorldPool(self.engine, snapshots, options=self._pool_options, start_mode=self._start_mode)
             )
             # The mark lets the reaper know browsers as ours; the user's own processes must not carry it.
-            fleet = BrowserFleet(self._browser_options, environment={OWNER_VARIABLE: self.engine.owner.id})
+            owner = self.engine.owner
+            fleet = BrowserFleet(
+                self._browser_options,
+                environment={OWNER_VARIABLE: owner.id},
+                scratch=owner.folder / "browsers",  # the reaper removes a dead owner's folder as a whole
+            )
             self.browsers = await undo.enter_async_context(fleet)
             self._stack = undo.pop_all()
         return self

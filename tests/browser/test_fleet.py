@@ -92,6 +92,21 @@ async def test_nothing_is_left_after_close(owner: str) -> None:
         await fleet.open_session()
 
 
+@OWNED
+async def test_profiles_are_made_in_the_given_folder_and_all_else_of_a_browser_is_not(
+    owner: str, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    async with BrowserFleet(scratch=scratch) as fleet:
+        session = await fleet.open_session()
+        await session.start([])
+        (pid,) = owned_processes(owner, "--remote-debugging-pipe")[:1]
+        assert f"--user-data-dir={scratch}/".encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+        assert f"TMPDIR={tmp_path}\0".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        assert os.environ["TMPDIR"] == str(tmp_path)
+    assert list(scratch.iterdir()) == []
+
+
 async def step_until_it_fails(session: BrowserSession) -> None:
     while True:
         await session.step("wait(0)")

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -68,6 +69,9 @@ class BrowserFleet:
 
     Args:
         options: How browsers are started and sessions look.
+        environment: Added to that of browsers and their driver.
+        scratch: Folder for browsers' profiles, made when absent; None takes the system's. What a killed process leaves
+            there is its owner's to remove.
 
     Raises:
         MissingPrerequisite: There is no Chromium (on entering the context).
@@ -78,9 +82,11 @@ class BrowserFleet:
         options: BrowserOptions = BrowserOptions(),  # noqa: B008  (it is frozen)
         *,
         environment: Mapping[str, str] | None = None,
+        scratch: Path | None = None,
     ) -> None:
         self.options = options
         self._environment = dict(environment or {})
+        self._scratch = scratch
         self._driver: Playwright | None = None
         self._slots: list[_Slot] = []
         self._lock = asyncio.Lock()
@@ -234,8 +240,13 @@ class BrowserFleet:
         if old is not None:
             with contextlib.suppress(PlaywrightError, OSError):
                 await old.stop()
+        added = dict(self._environment)
+        if self._scratch is not None:
+            self._scratch.mkdir(parents=True, exist_ok=True)
+            # The driver makes the profiles. Browsers keep the system's folder, where their shared memory belongs.
+            added["TMPDIR"] = str(self._scratch)
         try:
-            with _environment(self._environment):  # Playwright has no other way to hand it to its driver
+            with _environment(added):  # Playwright has no other way to hand it to its driver
                 self._driver = await async_playwright().start()
         except Exception as exc:  # Playwright raises a bare one when its program does not start
             raise MissingPrerequisite(

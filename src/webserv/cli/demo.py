@@ -24,6 +24,7 @@ from webserv.cli.rollouts import (
     concluding,
     data_console,
     exit_code_of,
+    host_options,
     make_host,
     terminable,
 )
@@ -74,11 +75,7 @@ class Part:
 @click.option("--workers", type=click.IntRange(1), default=32, show_default=True, help="Rollouts at once.")
 @click.option("--rollouts", type=click.IntRange(1), default=32, show_default=True, help="Per policy.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the runs; default runs/TIME-demo.")
-@click.option("--engine", default="auto", show_default=True, help="auto, native or process.")
-@click.option("--start-mode", type=click.Choice(["zygote", "boot"]), help="Default: the site's fastest.")
-@click.option(
-    "--screenshots/--no-screenshots", default=True, show_default=True, help="Keep a picture per step."
-)
+@host_options
 def command(out: Path | None, **given: Any) -> int:
     """Run scripted and random rollouts on isolated copies of a real web shop, all at once.
 

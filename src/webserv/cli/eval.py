@@ -21,6 +21,7 @@ from webserv.cli.rollouts import (
     Rollouts,
     concluding,
     exit_code_of,
+    host_options,
     make_host,
     print_summary,
     terminable,
@@ -109,12 +110,8 @@ class EvalOptions:
 @click.option(
     "--episode-timeout", type=click.FloatRange(min=0, min_open=True), default=3600.0, show_default=True
 )
-@click.option(
-    "--screenshots/--no-screenshots", default=True, show_default=True, help="Keep a picture per step."
-)
 @click.option("--prompts/--no-prompts", "keep_prompts", default=True, show_default=True, help="Keep prompts.")
-@click.option("--engine", default="auto", show_default=True, help="auto, native or process.")
-@click.option("--start-mode", type=click.Choice(["zygote", "boot"]), help="Default: the site's fastest.")
+@host_options
 @click.option("--base-url", help="Of an OpenAI-compatible endpoint, like http://127.0.0.1:8000/v1.")
 @click.option("--model", help="The endpoint's name of the model.")
 @click.option(

@@ -84,6 +84,10 @@ class Patience:
         )
 
 
+Command = Callable[..., Any]
+"""A command's function, while options are still being added to it."""
+
+
 class HostOptions(Protocol):
     """Options that every command with rollouts has."""
 
@@ -102,6 +106,21 @@ class HostOptions(Protocol):
     @property
     def screenshots(self) -> bool:
         """Whether observations carry pictures."""
+
+
+def host_options(command: Command) -> Command:
+    """Adds the command line's options of a host, `HostOptions` without the workers."""
+    for option in (
+        click.option(
+            "--screenshots/--no-screenshots", default=True, show_default=True, help="Keep a picture per step."
+        ),
+        click.option(
+            "--start-mode", type=click.Choice(["zygote", "boot"]), help="Default: the site's fastest."
+        ),
+        click.option("--engine", default="auto", show_default=True, help="auto, native or process."),
+    ):
+        command = option(command)
+    return command
 
 
 def make_host(

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from webserv.server.snapshot import Snapshot
-from webserv.sites.shop.evaluators import AREAS, nothing_else
 from webserv.sites.shop.tasks import CUSTOMER_EMAIL, TEMPLATES, make_benchmark
 from webserv.sites.shop.tasks.database import ShopDatabase
 from webserv.tasks.benchmark import Benchmark
-from webserv.tasks.evaluators.database import AllUnchanged, DatabaseRows
+from webserv.tasks.evaluators.answer import AnswerDate, AnswerMoney, AnswerNames, AnswerNumber
+from webserv.tasks.evaluators.database import DatabaseRows
+from webserv.tasks.evaluators.guard import NothingElse
+from webserv.tasks.evaluators.normalize.text import words
 from webserv.tasks.task import Task
 
 pytestmark = pytest.mark.shop
@@ -23,6 +25,24 @@ pytestmark = pytest.mark.shop
 @pytest.fixture(scope="session")
 def benchmark(shop_snapshot: Snapshot) -> Benchmark:
     return make_benchmark(ShopDatabase(shop_snapshot.database, CUSTOMER_EMAIL))
+
+
+class Said:
+    """The end of an episode in which only an answer was given."""
+
+    url = ""
+    text = ""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    async def query(self, site: str, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        raise AssertionError("an answer's check reads no database")
+
+    query_start = query
+
+    async def visit(self, url: str) -> str:
+        raise AssertionError("an answer's check visits no page")
 
 
 class Untouched:
@@ -80,9 +100,50 @@ def test_every_task_is_complete(benchmark):
 
 def test_every_task_guards_the_rest_of_the_shop(benchmark):
     for task in benchmark.tasks:
-        assert sum(isinstance(check, AllUnchanged) for check in task.evaluators) == 1, task.id
+        assert sum(isinstance(check, NothingElse) for check in task.evaluators) == 1, task.id
         reads = {"read", "navigate"} & set(task.tags)
         assert any(isinstance(check, DatabaseRows) for check in task.evaluators) is not bool(reads), task.id
+
+
+def answers(benchmark: Benchmark) -> dict[str, list[tuple[Task, str]]]:
+    """What each template's instances want to hear, as a policy would write it."""
+    found: dict[str, list[tuple[Task, str]]] = {}
+    for task in benchmark.tasks:
+        check = task.evaluators[0]
+        if isinstance(check, AnswerNames):
+            found.setdefault(task.template, []).append((task, ", ".join(check.expected)))
+        elif isinstance(check, AnswerDate | AnswerMoney | AnswerNumber):
+            found.setdefault(task.template, []).append((task, str(check.expected)))
+    return found
+
+
+async def test_no_constant_answer_solves_more_than_two_of_five(benchmark):
+    for template, wanted in answers(benchmark).items():
+        for _, constant in wanted:
+            solved = 0
+            for task, _ in wanted:
+                state = Said(constant)
+                solved += (await task.evaluators[0].evaluate(state)).value == 1.0
+            # Only three partners and three prices of shipping exist.
+            assert solved <= (2 if template in ("shop/supplier-v1", "shop/shipping-paid-v1") else 1), (
+                template,
+                constant,
+            )
+
+
+def test_no_answer_can_be_read_off_its_intent(benchmark):
+    for template, wanted in answers(benchmark).items():
+        for task, answer in wanted:
+            if "choices" not in task.params:
+                tokens = set(words(task.intent))
+                joined = "".join(words(task.intent))
+                # The part of an e-mail address before the @ is a name, with points.
+                parts = words(answer.partition("@")[0])
+                assert not set(parts) <= tokens, f"{task.id}: {answer}"
+                is_text = any(char.isalpha() for char in answer)
+                assert not is_text or "".join(parts) not in joined, f"{task.id}: {answer}"
+        listed = [task.params["choices"].index(answer) for task, answer in wanted if "choices" in task.params]
+        assert not listed or max(Counter(listed).values()) <= 3, f"{template}: always the same of its choices"
 
 
 async def test_doing_nothing_scores_zero_on_every_task(benchmark, shop_snapshot):
@@ -108,15 +169,3 @@ def test_the_documentation_lists_every_template_with_its_tags_and_budget():
         assert login == (template.login.get("shop") or "none")
         assert tags == ", ".join(template.tags[1:])
         assert budget == f"{template.max_steps} |"
-
-
-def test_all_areas_can_be_read(shop_snapshot):
-    with closing(sqlite3.connect(f"file:{shop_snapshot.database}?mode=ro&immutable=1", uri=True)) as database:
-        for _, sql in nothing_else(stock="product_id != 1").queries:
-            database.execute(sql).fetchall()
-
-
-def test_an_area_that_is_none_is_an_error():
-    assert len(nothing_else().queries) == len(AREAS)
-    with pytest.raises(ValueError, match=r"no such areas of the shop: \['stocks'\]"):
-        nothing_else(stocks="1")

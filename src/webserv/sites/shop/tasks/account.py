@@ -10,6 +10,7 @@ from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Address, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
+from webserv.tasks.evaluators.guard import Added, Edited, Removed
 from webserv.tasks.scripting import Steps, choose, click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
@@ -46,7 +47,7 @@ def change_last_name(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     shop.customer.id,
                     expected=((shop.customer.first_name, name, shop.customer.email),),
                 ),
-                nothing_else(users=f"id != {shop.customer.id}"),
+                nothing_else(Edited("auth_user", f"id = {shop.customer.id}", ("last_name",))),
             ),
             script(_change_profile, "Last name", name),
             script(_change_profile, "Last name", name, save=False),
@@ -68,7 +69,7 @@ def change_email(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     shop.customer.id,
                     expected=((shop.customer.first_name, shop.customer.last_name, email),),
                 ),
-                nothing_else(users=f"id != {shop.customer.id}"),
+                nothing_else(Edited("auth_user", f"id = {shop.customer.id}", ("email",))),
             ),
             script(_change_profile, "Email address", email),
             script(_change_profile, "Last name", name),
@@ -96,6 +97,7 @@ class _NewAddress:
         return f"{self.line1}, {self.city}, {self.state} {self.postcode}"
 
 
+_PLACE = ("line1", "line4", "state", "postcode")
 _ADDRESS_ROW = (
     "SELECT first_name, last_name, line1, line4, state, postcode, country_id FROM address_useraddress"
     " WHERE user_id = ? AND id > ? ORDER BY id"
@@ -119,7 +121,7 @@ def add_address(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
             f"Add a new address in the United States to my address book: {shop.customer.name}, {new}.",
             (
                 rows("new addresses", _ADDRESS_ROW, shop.customer.id, newest, expected=((*expected, "US"),)),
-                nothing_else(addresses=f"id <= {newest}"),
+                nothing_else(Added("address_useraddress", f"user_id = {shop.customer.id}")),
             ),
             script(_add_address, shop.customer.name, new),
             script(_add_address, shop.customer.name, wrong),
@@ -161,7 +163,7 @@ def move_house(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     old.id,
                     expected=((old.first_name, old.last_name, new.line1, new.city, new.state, new.postcode),),
                 ),
-                nothing_else(addresses=f"id != {old.id}"),
+                nothing_else(Edited("address_useraddress", f"id = {old.id}", _PLACE)),
             ),
             script(_move_house, old, new),
             script(_move_house, other, new),
@@ -202,7 +204,10 @@ def replace_address(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     old.id,
                     expected=((0,),),
                 ),
-                nothing_else(addresses=f"id <= {newest} AND id != {old.id}"),
+                nothing_else(
+                    Added("address_useraddress", f"user_id = {shop.customer.id}"),
+                    Removed("address_useraddress", f"id = {old.id}"),
+                ),
             ),
             script(_replace_address, shop.customer.name, old, new),
             script(_add_address, shop.customer.name, new),

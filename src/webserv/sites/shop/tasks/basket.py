@@ -10,7 +10,8 @@ from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Order, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
-from webserv.tasks.evaluators.database import AllUnchanged, DatabaseRows
+from webserv.tasks.evaluators.database import DatabaseRows
+from webserv.tasks.evaluators.guard import Added, Allowed, Edited, NothingElse
 from webserv.tasks.scripting import Steps, click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
@@ -30,6 +31,16 @@ _NEW_ORDERS = (
     " JOIN order_shippingaddress a ON a.id = o.shipping_address_id"
     " WHERE o.id > ? AND o.user_id = ? ORDER BY o.id, l.product_id"
 )
+_OF_AN_ORDER = (
+    "order_line",
+    "order_lineprice",
+    "order_orderdiscount",
+    "order_orderstatuschange",
+    "order_communicationevent",
+    "payment_source",
+    "voucher_voucherapplication",
+)
+"""Tables with rows of a new order beside its own."""
 _METHODS = {"standard": "Standard shipping", "express": "Express shipping", "overnight": "Overnight shipping"}
 _VOUCHERS = ("WELCOME10", "FREESHIP", "VIP20")
 """Codes of the seed that any customer may use on any product today."""
@@ -71,7 +82,7 @@ def basket_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draf
             (
                 _basket_holds(shop, (product, 1)),
                 rows("vouchers of the basket", _BASKET_VOUCHERS, shop.customer.id, expected=((code,),)),
-                _basket_guard(shop),
+                _basket_guard(shop, Added("basket_basket_vouchers", _in_own_basket(shop))),
             ),
             script(_fill_basket, [(product, 1)], code),
             script(_fill_basket, [(product, 1)]),
@@ -254,25 +265,46 @@ def _ordered(
     )
 
 
-def _basket_guard(shop: ShopDatabase) -> AllUnchanged:
+def _basket_guard(shop: ShopDatabase, *allowed: Allowed) -> NothingElse:
     """Only the customer's own basket may change."""
-    return nothing_else(basket_lines=_of_others(shop))
+    return nothing_else(*_own_basket(shop), *allowed)
 
 
-def _order_guard(shop: ShopDatabase) -> AllUnchanged:
-    """An order adds rows and reserves stock; rows that were there stay, apart from the customer's own basket."""
-    newest = max(order.id for order in shop.orders)
-    address = shop.query("SELECT max(id) FROM order_shippingaddress")[0][0]
-    return nothing_else(
-        orders=f"id <= {newest}",
-        order_lines=f"order_id <= {newest}",
-        delivery_addresses=f"id <= {address}",
-        basket_lines=_of_others(shop),
+def _own_basket(shop: ShopDatabase) -> tuple[Allowed, ...]:
+    """What `_BASKET` reads; the shop opens a basket with the first product."""
+    return (
+        Added("basket_basket", f"owner_id = {shop.customer.id}"),
+        Added("basket_line", _in_own_basket(shop)),
     )
 
 
-def _of_others(shop: ShopDatabase) -> str:
-    return f"basket_id NOT IN (SELECT id FROM basket_basket WHERE owner_id = {shop.customer.id})"
+def _in_own_basket(shop: ShopDatabase) -> str:
+    return f"basket_id IN (SELECT id FROM basket_basket WHERE owner_id = {shop.customer.id})"
+
+
+def _order_guard(shop: ShopDatabase) -> NothingElse:
+    """An order adds rows and reserves stock; rows that were there stay, apart from the customer's own basket."""
+    newest = max(order.id for order in shop.orders)
+    orders = f"(SELECT id FROM order_order WHERE id > {newest} AND user_id = {shop.customer.id})"
+    lines = f"(SELECT id FROM order_line WHERE order_id IN {orders})"
+    return nothing_else(
+        *_own_basket(shop),
+        Edited("basket_basket", f"owner_id = {shop.customer.id} AND status = 'Open'", ("status",)),
+        Added("basket_basket_vouchers", _in_own_basket(shop)),
+        Added("order_order", f"id IN {orders}"),
+        Added(
+            "order_shippingaddress",
+            f"id IN (SELECT shipping_address_id FROM order_order WHERE id IN {orders})",
+        ),
+        Added(
+            "order_billingaddress", f"id IN (SELECT billing_address_id FROM order_order WHERE id IN {orders})"
+        ),
+        *(Added(table, f"order_id IN {orders}") for table in _OF_AN_ORDER),
+        *(
+            Added(table, f"line_id IN {lines}")
+            for table in ("order_lineattribute", "order_orderlinediscount")
+        ),
+    )
 
 
 TEMPLATES = (

@@ -146,7 +146,7 @@ def count_below(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
         prices = sorted(product.price for product in category.products)
         if len(prices) < 6:
             continue
-        limit = Decimal(int(prices[len(prices) // 2]) + 1)
+        limit = Decimal(int(prices[rng.randrange(1, len(prices) - 1)]) + 1)
         count = sum(price < limit for price in prices)
         if limit in prices or count == len(prices):
             continue
@@ -227,7 +227,7 @@ def _tell_upc(obs: Observation, product: Product) -> Script:
 def count_reviews(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     """How many reviews a product has; the near miss is off by one."""
     for product in shuffled(rng, shop.products):
-        if product.reviews >= 2:
+        if product.reviews:
             yield Draft(
                 f"How many customer reviews does the {product.title} have?",
                 (AnswerNumber(Decimal(product.reviews), ignore=(product.title,)), nothing_else()),

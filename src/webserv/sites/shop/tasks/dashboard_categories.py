@@ -9,6 +9,7 @@ from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Category, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
+from webserv.tasks.evaluators.guard import Added, Edited
 from webserv.tasks.scripting import click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
@@ -33,7 +34,7 @@ def create_category(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     newest,
                     expected=((name, parent),),
                 ),
-                nothing_else(categories=f"id <= {newest}"),
+                nothing_else(Added("catalogue_category")),
             ),
             script(_create_category, name, parent),
             script(_create_category, name, ""),
@@ -64,7 +65,7 @@ def rename_category(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     category.id,
                     expected=((name,),),
                 ),
-                nothing_else(categories=f"id != {category.id}"),
+                nothing_else(Edited("catalogue_category", f"id = {category.id}", ("name",))),
             ),
             script(_rename_category, category, name, save=True),
             script(_rename_category, category, name, save=False),

@@ -11,6 +11,7 @@ from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
 from webserv.tasks.evaluators.answer import AnswerDate
+from webserv.tasks.evaluators.guard import Added, Edited, Removed
 from webserv.tasks.scripting import cells, click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
@@ -65,7 +66,9 @@ def create_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     newest,
                     expected=((name, code, usage, "2026-03-10 00:00:00", f"{end} 00:00:00", offer_id),),
                 ),
-                nothing_else(vouchers=f"id <= {newest}"),
+                nothing_else(
+                    Added("voucher_voucher"), Added("voucher_voucher_offers", f"voucher_id > {newest}")
+                ),
             ),
             script(_create_voucher, name, code, end, offer, _USAGES[usage]),
             script(_create_voucher, name, code, end, offer, ""),
@@ -103,7 +106,7 @@ def rename_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     id_,
                     expected=((new, code, usage),),
                 ),
-                nothing_else(vouchers=f"id != {id_}"),
+                nothing_else(Edited("voucher_voucher", f"id = {id_}", ("name",))),
             ),
             script(_edit_voucher, name, "Name", new),
             script(_edit_voucher, name, "Code", f"{code}X"),
@@ -128,7 +131,11 @@ def delete_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
             f"Delete the voucher {code}.",
             (
                 rows("vouchers", "SELECT count(*) FROM voucher_voucher WHERE id = ?", id_, expected=((0,),)),
-                nothing_else(vouchers=f"id != {id_}"),
+                nothing_else(
+                    Removed("voucher_voucher", f"id = {id_}"),
+                    Removed("voucher_voucher_offers", f"voucher_id = {id_}"),
+                    Removed("voucher_voucherapplication", f"voucher_id = {id_}"),
+                ),
             ),
             script(_delete_voucher, name, confirm=True),
             script(_delete_voucher, name, confirm=False),
@@ -179,7 +186,7 @@ def suspend_offer(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     id_,
                     expected=(("Suspended", name),),
                 ),
-                nothing_else(offers=f"id != {id_}"),
+                nothing_else(Edited("offer_conditionaloffer", f"id = {id_}", ("status",))),
             ),
             script(_suspend_offer, name),
             script(_suspend_offer, offers[number - 1][1]),
@@ -211,7 +218,7 @@ def create_range(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     newest,
                     expected=tuple((name, 0, product.id) for product in pair),
                 ),
-                nothing_else(ranges=f"id <= {newest}", range_products=f"range_id <= {newest}"),
+                nothing_else(Added("offer_range"), Added("offer_rangeproduct", f"range_id > {newest}")),
             ),
             script(_create_range, name, pair),
             script(_create_range, name, pair[:1]),

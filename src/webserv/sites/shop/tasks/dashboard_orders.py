@@ -14,6 +14,7 @@ from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Order, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
 from webserv.tasks.evaluators.answer import AnswerMoney, AnswerNames, AnswerNumber
+from webserv.tasks.evaluators.guard import Added, Edited
 from webserv.tasks.scripting import Steps, cells, click, fill, finish, first_match, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
@@ -150,18 +151,33 @@ def set_status(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
             f"Set the status of order {order.number} to \u201c{status}\u201d.",
             (
                 rows(
-                    "status", "SELECT status FROM order_order WHERE id = ?", order.id, expected=((status,),)
+                    "status of the order and its lines",
+                    "SELECT DISTINCT o.status, l.status FROM order_order o LEFT JOIN order_line l"
+                    " ON l.order_id = o.id WHERE o.id = ?",
+                    order.id,
+                    expected=((status, status),),
                 ),
                 nothing_else(
-                    orders=f"id != {order.id}",
-                    order_lines=f"order_id != {order.id}",
-                    order_notes=f"order_id != {order.id}",
+                    Edited("order_order", f"id = {order.id}", ("status",)),
+                    # The lines follow their order, and the shop writes both down.
+                    Edited(
+                        "order_line",
+                        f"order_id = {order.id}",
+                        ("status", "num_allocated", "allocation_cancelled"),
+                    ),
+                    Added("order_orderstatuschange", f"order_id = {order.id}"),
+                    _system_notes(order),
                 ),
             ),
             script(_set_status, order, status),
             script(_add_note, order, f"Set the status to {status}"),
             {"order": order.number, "status": status},
         )
+
+
+def _system_notes(order: Order) -> Added:
+    """What the shop notes of changes to an order."""
+    return Added("order_ordernote", f"order_id = {order.id} AND note_type = 'System'")
 
 
 def _set_status(obs: Observation, order: Order, status: str) -> Script:
@@ -186,7 +202,7 @@ def add_note(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     newest,
                     expected=((order.id, text),),
                 ),
-                nothing_else(order_notes=f"id <= {newest}"),
+                nothing_else(Added("order_ordernote")),
             ),
             script(_add_note, order, text),
             script(_add_note, other, text),
@@ -218,9 +234,12 @@ def correct_postcode(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     expected=((*order.address[:-1], postcode),),
                 ),
                 nothing_else(
-                    delivery_addresses="id != (SELECT shipping_address_id FROM order_order"
-                    f" WHERE id = {order.id})",
-                    order_notes=f"order_id != {order.id}",
+                    Edited(
+                        "order_shippingaddress",
+                        f"id = (SELECT shipping_address_id FROM order_order WHERE id = {order.id})",
+                        ("postcode",),
+                    ),
+                    _system_notes(order),
                 ),
             ),
             script(_correct_postcode, order, postcode, save=True),

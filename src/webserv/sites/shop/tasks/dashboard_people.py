@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 from collections.abc import Iterator
 from decimal import Decimal
@@ -10,8 +11,9 @@ from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Order, Person, Review, ShopDatabase, money
 from webserv.sites.shop.tasks.kinds import dashboard, shuffled
-from webserv.tasks.evaluators.answer import AnswerMoney, AnswerNames, AnswerNumber
-from webserv.tasks.scripting import cells, click, fill, finish, first_match, script
+from webserv.tasks.evaluators.answer import AnswerDate, AnswerMoney, AnswerNames, AnswerNumber
+from webserv.tasks.evaluators.guard import Added, Edited, Removed
+from webserv.tasks.scripting import cells, click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
 from webserv.types import Observation
@@ -27,25 +29,24 @@ _PARTNERS = (
 _PAGE_TITLES = ("in short", "at a glance", "(updated)")
 
 
-def find_email(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
-    """The address of the customer behind a city; the near miss names another customer."""
-    people = [person for person in shop.people if not person.staff]
-    emails = tuple(person.email for person in shop.people)
-    order_of = shuffled(rng, people)
+def date_joined(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+    """When a customer registered; the near miss reads another customer's page."""
+    joined = dict(shop.query("SELECT id, date_joined FROM auth_user"))
+    order_of = shuffled(rng, (person for person in shop.people if not person.staff))
     for number, person in enumerate(order_of):
         yield Draft(
-            f"What is the email address of the customer {person.name}?",
-            (AnswerNames((person.email,), emails, ignore=(person.name,)), nothing_else()),
-            script(_tell_email, person),
-            script(_tell_email, order_of[number - 1]),
+            f"Since when is {person.name} a customer? Answer with the date on which the account was made.",
+            (AnswerDate(datetime.datetime.fromisoformat(joined[person.id]).date()), nothing_else()),
+            script(_tell_date_joined, person),
+            script(_tell_date_joined, order_of[number - 1]),
             {"customer": person.name},
         )
 
 
-def _tell_email(obs: Observation, person: Person) -> Script:
-    obs = yield from way.dashboard(obs, "Customers", "Customers")
-    obs = yield from fill(obs, "Name", person.name, enter=True, exact=False)
-    yield from finish(first_match(obs, r"([\w.]+@shop\.example)"))
+def _tell_date_joined(obs: Observation, person: Person) -> Script:
+    obs = yield from way.dashboard_customer(obs, person.name)
+    # "March 1, 2025, 4:29 a.m."
+    yield from finish(", ".join(cells(obs, "Date joined")[1].split(", ")[:2]))
 
 
 def cancelled_orders(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -57,7 +58,7 @@ def cancelled_orders(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
     for id_, orders in shuffled(rng, sorted(by_person.items())):
         cancelled = sum(order.status == "Cancelled" for order in orders)
         complete = sum(order.status == "Complete" for order in orders)
-        if cancelled and cancelled != complete and id_ in people:
+        if cancelled != complete and id_ in people:
             yield Draft(
                 f"How many of the orders of the customer {people[id_].name} were cancelled?",
                 (AnswerNumber(Decimal(cancelled), ignore=(people[id_].name,)), nothing_else()),
@@ -106,7 +107,7 @@ def create_partner(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     newest,
                     expected=((name,),),
                 ),
-                nothing_else(partners=f"id <= {newest}"),
+                nothing_else(Added("partner_partner")),
             ),
             script(_create_partner, name),
             script(_create_partner, name.split()[0]),
@@ -147,7 +148,7 @@ def _moderation(
                     review.id,
                     expected=((status, review.title, review.body, review.score),),
                 ),
-                nothing_else(reviews=f"id != {review.id}"),
+                nothing_else(Edited("reviews_productreview", f"id = {review.id}", ("status",))),
             ),
             script(_moderate, product, label),
             script(_moderate, product, wrong),
@@ -177,7 +178,7 @@ def delete_review(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     review.id,
                     expected=((0,),),
                 ),
-                nothing_else(reviews=f"id != {review.id}"),
+                nothing_else(Removed("reviews_productreview", f"id = {review.id}")),
             ),
             script(_delete_review, product),
             script(_moderate, product, "Rejected"),
@@ -237,7 +238,7 @@ def rename_page(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                         id_,
                         expected=((new, url),),
                     ),
-                    nothing_else(pages=f"id != {id_}"),
+                    nothing_else(Edited("django_flatpage", f"id = {id_}", ("title",))),
                 ),
                 script(_rename_page, title, new, save=True),
                 script(_rename_page, title, new, save=False),
@@ -255,7 +256,7 @@ def _rename_page(obs: Observation, title: str, new: str, *, save: bool) -> Scrip
 
 
 TEMPLATES = (
-    dashboard("find-email-v1", find_email, tags=("read", "customers"), steps=15),
+    dashboard("date-joined-v1", date_joined, tags=("read", "customers"), steps=15),
     dashboard("cancelled-orders-v1", cancelled_orders, tags=("read", "count", "customers"), steps=15),
     dashboard("total-spent-v1", total_spent, tags=("read", "customers"), steps=15),
     dashboard("create-partner-v1", create_partner, tags=("create", "partners"), steps=15),

@@ -12,6 +12,7 @@ from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.reference import HOME
 from webserv.sites.shop.tasks.database import Category, Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, neighbours, shuffled
+from webserv.tasks.evaluators.guard import Added, Edited, Removed
 from webserv.tasks.evaluators.page import PageText
 from webserv.tasks.scripting import click, fill, finish, script
 from webserv.tasks.task import Script
@@ -37,6 +38,14 @@ _NEW_PRODUCTS = (
     _NewProduct("Wooden Train Loop", "NEW-7005", "34.80", 33, "Toys", "Building Sets"),
     _NewProduct("Seed Sowing Tray", "NEW-7006", "9.95", 120, "Garden supplies", "Pots & Planters"),
 )
+_OF_A_PRODUCT = (
+    "partner_stockrecord",
+    "catalogue_productcategory",
+    "catalogue_productattributevalue",
+    "catalogue_productimage",
+    "offer_rangeproduct",
+)
+"""Tables with rows that come and go with a product."""
 
 
 def rename_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -52,7 +61,7 @@ def rename_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     product.id,
                     expected=((title, product.upc, 1),),
                 ),
-                nothing_else(products=f"id != {product.id}"),
+                nothing_else(Edited("catalogue_product", f"id = {product.id}", ("title",))),
             ),
             script(_edit_product, product, "Title", title),
             script(_edit_product, product, "Title", title[:-1]),
@@ -73,7 +82,7 @@ def change_upc(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     product.id,
                     expected=((upc, product.title, 1),),
                 ),
-                nothing_else(products=f"id != {product.id}"),
+                nothing_else(Edited("catalogue_product", f"id = {product.id}", ("upc",))),
             ),
             script(_edit_product, product, "UPC", upc),
             script(_edit_product, other, "UPC", upc),
@@ -105,7 +114,7 @@ def hide_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     expected=((0, product.title, product.upc, 1),),
                 ),
                 PageText(excludes=(product.title,), url=page),
-                nothing_else(products=f"id != {product.id}"),
+                nothing_else(Edited("catalogue_product", f"id = {product.id}", ("is_public",))),
             ),
             script(_uncheck, product, "Is public"),
             script(_uncheck, product, "Is discountable?"),
@@ -136,10 +145,10 @@ def delete_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     expected=((0,),),
                 ),
                 nothing_else(
-                    products=f"id != {product.id}",
-                    stock=f"product_id != {product.id}",
-                    product_categories=f"product_id != {product.id}",
-                    order_lines=f"coalesce(product_id, 0) NOT IN (0, {product.id})",
+                    Removed("catalogue_product", f"id = {product.id}"),
+                    *(Removed(table, f"product_id = {product.id}") for table in _OF_A_PRODUCT),
+                    # Orders keep the title and the price of what was sold.
+                    Edited("order_line", f"product_id = {product.id}", ("product_id", "stockrecord_id")),
                 ),
             ),
             script(_delete_product, product, confirm=True),
@@ -180,9 +189,8 @@ def create_product(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     ),
                 ),
                 nothing_else(
-                    products=f"id <= {newest}",
-                    stock=f"product_id <= {newest}",
-                    product_categories=f"product_id <= {newest}",
+                    Added("catalogue_product"),
+                    *(Added(table, f"product_id > {newest}") for table in _OF_A_PRODUCT),
                 ),
             ),
             script(_create_product, new, category, partner),

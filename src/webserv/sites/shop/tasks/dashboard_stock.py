@@ -12,7 +12,7 @@ from webserv.sites.shop.reference import HOME
 from webserv.sites.shop.tasks.database import Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import dashboard, neighbours
 from webserv.tasks.evaluators.answer import AnswerNames, AnswerNumber
-from webserv.tasks.evaluators.database import AllUnchanged
+from webserv.tasks.evaluators.guard import Edited, NothingElse
 from webserv.tasks.evaluators.page import PageText
 from webserv.tasks.scripting import click, fill, finish, script
 from webserv.tasks.task import Script
@@ -36,7 +36,7 @@ def set_price(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                         expected=((price, product.in_stock, product.sku),),
                     ),
                     PageText((product.title, f"${price:.2f}"), url=_page_of(product)),
-                    _only(product),
+                    _only(product, "price"),
                 ),
                 script(_edit_stock, product, "Price", f"{price:.2f}"),
                 script(_edit_stock, other, "Price", f"{price:.2f}"),
@@ -57,7 +57,7 @@ def set_stock(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     product.id,
                     expected=((level, product.price, product.sku),),
                 ),
-                _only(product),
+                _only(product, "num_in_stock"),
             ),
             script(_edit_stock, product, "Num in stock", str(level)),
             script(_edit_stock, product, "Num in stock", str(level), save=False),
@@ -134,13 +134,14 @@ def _page_of(product: Product) -> str:
     return f"{HOME}catalogue/{product.slug}_{product.id}/"
 
 
-def _only(product: Product) -> AllUnchanged:
-    return nothing_else(stock=f"product_id != {product.id}", products=f"id != {product.id}")
+def _only(product: Product, column: str) -> NothingElse:
+    return nothing_else(Edited("partner_stockrecord", f"product_id = {product.id}", (column,)))
 
 
 TEMPLATES = (
     dashboard("set-price-v1", set_price, tags=("edit", "catalogue"), steps=25),
     dashboard("set-stock-v1", set_stock, tags=("edit", "catalogue"), steps=25),
-    dashboard("supplier-v1", supplier, tags=("read", "catalogue"), steps=20),
+    # There are three partners.
+    dashboard("supplier-v1", supplier, tags=("read", "catalogue"), steps=20, same=2),
     dashboard("stock-of-upc-v1", stock_of_upc, tags=("read", "catalogue"), steps=20),
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from webserv.sites.shop.evaluators import SITE
 from webserv.sites.shop.reference import DASHBOARD, HOME
 from webserv.sites.shop.tasks.database import Product, ShopDatabase
+from webserv.tasks.evaluators.answer import AnswerDate, AnswerMoney, AnswerNames, AnswerNumber
 from webserv.tasks.template import Draft, Template
 
 ItemT = TypeVar("ItemT")
@@ -16,12 +18,12 @@ Maker = Callable[[ShopDatabase, random.Random], Iterator[Draft]]
 
 
 def storefront(
-    name: str, make: Maker, *, tags: tuple[str, ...], steps: int, login: str = "customer"
+    name: str, make: Maker, *, tags: tuple[str, ...], steps: int, login: str = "customer", same: int = 1
 ) -> Template[ShopDatabase]:
-    """A template that starts on the storefront's home page; `login` may be empty."""
+    """A template that starts on the storefront's home page; `login` may be empty, `same` is as for `varied`."""
     return Template(
         id=f"shop/{name}",
-        make=make,
+        make=varied(make, same),
         sites=(SITE,),
         start_urls=(HOME,),
         login={SITE: login} if login else {},
@@ -30,17 +32,40 @@ def storefront(
     )
 
 
-def dashboard(name: str, make: Maker, *, tags: tuple[str, ...], steps: int) -> Template[ShopDatabase]:
-    """A template that starts on the dashboard's first page, logged in as staff."""
+def dashboard(
+    name: str, make: Maker, *, tags: tuple[str, ...], steps: int, same: int = 1
+) -> Template[ShopDatabase]:
+    """A template that starts on the dashboard's first page, logged in as staff; `same` is as for `varied`."""
     return Template(
         id=f"shop/{name}",
-        make=make,
+        make=varied(make, same),
         sites=(SITE,),
         start_urls=(DASHBOARD,),
         login={SITE: "staff"},
         max_steps=steps,
         tags=("dashboard", *tags),
     )
+
+
+def varied(make: Maker, same: int) -> Maker:
+    """Leaves drafts out so that no answer is right for more than `same` of them.
+
+    A policy that always says "2" and opens no page would otherwise solve most instances where that is common.
+    """
+
+    def make_varied(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
+        given: Counter[object] = Counter()
+        intents: set[str] = set()
+        for draft in make(shop, rng):
+            check = draft.evaluators[0]
+            if isinstance(check, AnswerDate | AnswerMoney | AnswerNames | AnswerNumber):
+                if draft.intent in intents or given[check.expected] == same:
+                    continue
+                given[check.expected] += 1
+                intents.add(draft.intent)
+            yield draft
+
+    return make_varied
 
 
 def shuffled(rng: random.Random, items: Iterable[ItemT]) -> list[ItemT]:

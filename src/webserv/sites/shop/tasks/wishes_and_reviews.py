@@ -9,6 +9,7 @@ from webserv.sites.shop import reference as way
 from webserv.sites.shop.evaluators import nothing_else, rows
 from webserv.sites.shop.tasks.database import Product, ShopDatabase
 from webserv.sites.shop.tasks.kinds import shuffled, storefront
+from webserv.tasks.evaluators.guard import Added
 from webserv.tasks.scripting import click, fill, finish, script
 from webserv.tasks.task import Script
 from webserv.tasks.template import Draft
@@ -42,7 +43,7 @@ def wish_for(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                         product.id,
                         expected=((list_id,),),
                     ),
-                    nothing_else(wish_list_lines=f"product_id != {product.id}"),
+                    nothing_else(Added("wishlists_line", f"product_id = {product.id}")),
                 ),
                 script(_wish_for, product, name),
                 script(_wish_for, product, other),
@@ -74,7 +75,7 @@ def new_wish_list(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     newest,
                     expected=((shop.customer.id, name, product.id),),
                 ),
-                nothing_else(wish_lists=f"id <= {newest}", wish_list_lines=f"wishlist_id <= {newest}"),
+                nothing_else(Added("wishlists_wishlist"), Added("wishlists_line", f"wishlist_id > {newest}")),
             ),
             script(_new_wish_list_with, product, name),
             script(_new_wish_list, name),
@@ -115,7 +116,7 @@ def write_review(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     newest,
                     expected=((product.id, shop.customer.id, score, title, body),),
                 ),
-                nothing_else(reviews=f"id <= {newest}"),
+                nothing_else(Added("reviews_productreview")),
             ),
             script(_write_review, product, title, body, score),
             script(_write_review, product, title, body, score % 5 + 1),
@@ -152,7 +153,7 @@ def find_helpful(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     shop.customer.id,
                     expected=((review.id, 1),),
                 ),
-                nothing_else(review_votes=f"user_id != {shop.customer.id}"),
+                nothing_else(Added("reviews_vote", f"user_id = {shop.customer.id}")),
             ),
             script(_vote, product, review.title, "Yes"),
             script(_vote, product, review.title, "No"),
@@ -178,7 +179,7 @@ def ask_for_alert(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
                     shop.customer.id,
                     expected=((product.id, "Active"),),
                 ),
-                nothing_else(stock_alerts=f"user_id != {shop.customer.id}"),
+                nothing_else(Added("customer_productalert", f"user_id = {shop.customer.id}")),
             ),
             script(_ask_for_alert, product),
             script(_wish_for, product, "Birthday ideas"),

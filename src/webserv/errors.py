@@ -59,11 +59,11 @@ class UnknownName(UserError):
     Args:
         kind: What was looked up, for instance ``"site"``.
         name: The name that was given.
-        known: All names that would have been accepted.
+        known: All names that would have been accepted, the most likely ones first; twenty are shown.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+        names = list(dict.fromkeys(known))
         near = difflib.get_close_matches(name, names, n=1)
         guess = f" Did you mean '{near[0]}'?" if near else ""
         shown = ", ".join(names[:20]) + (f" … ({len(names)} in all)" if len(names) > 20 else "")

@@ -57,6 +57,18 @@ def test_a_pattern_without_a_match_is_an_error(toy):
         toy.select(["buy", "sell"])
 
 
+def test_what_could_have_been_meant_is_named_once_and_templates_first(toy):
+    with pytest.raises(UnknownName) as caught:
+        toy.select(["zzz"])
+    names = caught.value.known
+    assert len(set(names)) == len(names)
+    templates = [template.partition("/")[2] for template in toy.templates]
+    assert list(names[: len(templates)]) == templates
+    assert set(names) == {*templates, *(tag for task in toy.tasks for tag in task.tags)}
+    with pytest.raises(UnknownName, match=f"Did you mean '{templates[0]}'"):
+        toy.select([templates[0].replace("v", "w")])
+
+
 def test_a_limit_spreads_over_templates(toy):
     assert ids(toy.select(limit=2)) == ["find-v1:0", "buy-v1:0"]
     assert ids(toy.select(limit=3)) == ["find-v1:0", "buy-v1:0", "find-v1:1"]

@@ -60,9 +60,7 @@ class Benchmark:
         chosen = [task for task in self.tasks if not patterns or any(_matches(task, p) for p in patterns)]
         for pattern in patterns:
             if not any(_matches(task, pattern) for task in chosen):
-                raise UnknownName(
-                    "task", pattern, (*self.templates, *(tag for t in self.tasks for tag in t.tags))
-                )
+                raise UnknownName("task", pattern, self._names())
         if seed is not None:
             random.Random(seed).shuffle(chosen)
         if limit is None or limit >= len(chosen):
@@ -73,6 +71,11 @@ class Benchmark:
             turns[task.template] = turns.get(task.template, -1) + 1
             order.append((turns[task.template], position))
         return tuple(chosen[position] for _, position in sorted(order)[: max(limit, 0)])
+
+    def _names(self) -> list[str]:
+        """What patterns can name, without instances: templates in short form, then tags, each once."""
+        templates = [template.partition("/")[2] or template for template in self.templates]
+        return list(dict.fromkeys((*templates, *sorted({tag for task in self.tasks for tag in task.tags}))))
 
 
 def _matches(task: Task, pattern: str) -> bool:

@@ -86,6 +86,13 @@ def test_the_same_snapshot_gives_the_same_tasks(benchmark, shop_snapshot):
         assert one.evaluators == other.evaluators
 
 
+def test_the_database_may_lie_in_a_folder_with_any_name(shop_snapshot, tmp_path):
+    folder = tmp_path / "50% #1? shop"
+    folder.mkdir()
+    (folder / "shop.sqlite3").symlink_to(shop_snapshot.database)
+    assert ShopDatabase(folder / "shop.sqlite3", CUSTOMER_EMAIL).customer.email == CUSTOMER_EMAIL
+
+
 def test_every_task_is_complete(benchmark):
     for task in benchmark.tasks:
         assert task.reference is not None

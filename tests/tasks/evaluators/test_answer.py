@@ -93,7 +93,19 @@ async def test_an_amount_passes_with_or_without_its_currency(end_state, answer):
 
 
 @pytest.mark.parametrize(
-    "answer", [None, "$12.05", "£12.50", "12.49", "$12.50 or $13", "around $12.50", "$1,250"]
+    "answer",
+    [
+        None,
+        "$12.05",
+        "£12.50",
+        "12.49",
+        "$12.50 or $13",
+        "around $12.50",
+        "$1,250",
+        "CHF 12.50",
+        "12.50 yen",
+        "12.50%",
+    ],
 )
 async def test_another_amount_or_currency_fails(end_state, answer):
     assert await value(AnswerMoney(Decimal("12.50"), "USD"), end_state, answer) == 0.0

@@ -127,7 +127,7 @@ class ShopDatabase:
 
     def query(self, sql: str, *params: Any) -> list[tuple[Any, ...]]:
         """Runs one SELECT."""
-        with closing(sqlite3.connect(f"file:{self.path}?mode=ro&immutable=1", uri=True)) as connection:
+        with closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             return connection.execute(sql, params).fetchall()
 
     @cached_property

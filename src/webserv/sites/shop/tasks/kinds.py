@@ -11,6 +11,7 @@ from webserv.sites.shop.evaluators import SITE
 from webserv.sites.shop.reference import DASHBOARD, HOME
 from webserv.sites.shop.tasks.database import Product, ShopDatabase
 from webserv.tasks.evaluators.answer import AnswerDate, AnswerMoney, AnswerNames, AnswerNumber
+from webserv.tasks.evaluators.normalize.text import words
 from webserv.tasks.template import Draft, Template
 
 ItemT = TypeVar("ItemT")
@@ -48,9 +49,9 @@ def dashboard(
 
 
 def varied(make: Maker, same: int) -> Maker:
-    """Leaves drafts out so that no answer is right for more than `same` of them.
+    """Leaves drafts out so that no answer is right for more than `same` of them, and no number stands in its intent.
 
-    A policy that always says "2" and opens no page would otherwise solve most instances where that is common.
+    A policy that always says "2", or repeats a number, would otherwise solve some instances without opening a page.
     """
 
     def make_varied(shop: ShopDatabase, rng: random.Random) -> Iterator[Draft]:
@@ -59,6 +60,8 @@ def varied(make: Maker, same: int) -> Maker:
         for draft in make(shop, rng):
             check = draft.evaluators[0]
             if isinstance(check, AnswerDate | AnswerMoney | AnswerNames | AnswerNumber):
+                if isinstance(check, AnswerNumber) and str(check.expected) in words(draft.intent):
+                    continue
                 if draft.intent in intents or given[check.expected] == same:
                     continue
                 given[check.expected] += 1

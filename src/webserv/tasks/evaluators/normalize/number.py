@@ -16,8 +16,8 @@ _NAMES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty"
 )
-_WORDS = {word: Decimal(value) for value, word in enumerate(_NAMES.split())}
-_WORD = re.compile(r"(?<![\w-])(" + "|".join(_WORDS) + r")(?![\w-])")
+NUMBER_WORDS = {word: Decimal(value) for value, word in enumerate(_NAMES.split())}
+_WORD = re.compile(r"(?<![\w-])(" + "|".join(NUMBER_WORDS) + r")(?![\w-])")
 
 
 def read_digits(run: str) -> Decimal | None:
@@ -60,7 +60,7 @@ def find_numbers(text: str) -> list[Decimal | None]:
         value = read_digits(match["digits"])
         numbers.append(-value if value is not None and match["sign"] == "-" else value)
     if not numbers:
-        numbers = [_WORDS[match[1]] for match in _WORD.finditer(folded)]
+        numbers = [NUMBER_WORDS[match[1]] for match in _WORD.finditer(folded)]
     return numbers
 
 

@@ -20,39 +20,25 @@ _PATTERNS = {
     code: re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.IGNORECASE) for code, pattern in _MARKS.items()
 }
 _MARK_TOKENS = frozenset(
-    (
-        "$",
-        "us$",
-        "us",
-        "usd",
-        "dollar",
-        "dollars",
-        "bucks",
-        "£",
-        "gbp",
-        "pound",
-        "pounds",
-        "sterling",
-        "€",
-        "eur",
-    )
-    + ("euro", "euros")
+    ("$", "us$", "£", "€", *words("us usd dollar dollars bucks gbp pound pounds sterling eur euro euros"))
 )
 _PLAIN = frozenset(
     words(
-        "a after altogether amount amounted amounts an and answer are as at be before by charged comes cost costing costs "
-        "difference each equals exactly excl excluding for from have i in incl included includes including inclusive is it "
-        "just less more of on only overall paid pay per price priced revenue s shipping spend spent sum tax than that the "
-        "this to total totaled totaling totalled totals value was were which with without"
+        "a after altogether amount amounted amounts an and answer are as at be before by charged comes "
+        "cost costing costs difference each equals exactly excl excluding for from have i in incl "
+        "included includes including inclusive is it just less more of on only overall paid pay per price "
+        "priced revenue s shipping spend spent sum tax than that the this to total totaled totaling "
+        "totalled totals value was were which with without"
     )
 )
 """Words that stand beside an amount in a sentence. Any other may be a currency ("12.50 yen") or a unit."""
 _FOREIGN = frozenset(
     words(
-        "aed ars aud bdt bgn brl cad chf clp cny cop czk dkk egp hkd huf idr ils inr isk jpy kes krw kwd mxn myr ngn nok "
-        "nzd pen php pkr pln qar ron rub sar sek sgd thb twd uah vnd zar australian canadian singapore cent cents pence "
-        "penny crown crowns dinar dirham franc francs krona krone kroner peso pesos percent real reais rial roubles "
-        "ruble rubles rupee rupees shekel won yen yuan zloty bitcoin btc eth rouble"
+        "aed ars aud bdt bgn brl cad chf clp cny cop czk dkk egp hkd huf idr ils inr isk jpy kes krw kwd "
+        "mxn myr ngn nok nzd pen php pkr pln qar ron rub sar sek sgd thb twd uah vnd zar australian "
+        "canadian singapore cent cents pence penny crown crowns dinar dirham franc francs krona krone "
+        "kroner peso pesos percent real reais rial roubles ruble rubles rupee rupees shekel won yen yuan "
+        "zloty bitcoin btc eth rouble"
     )
 )
 """What contradicts even an amount with a mark of its own, as in "$12.50 CAD"."""

@@ -55,6 +55,7 @@ def test_letters_of_other_words_are_no_currency():
         "12.50k",
         "It costs kr 12.50",
         "twelve yen",
+        "~12.50",
     ],
 )
 def test_an_unknown_word_or_sign_beside_the_amount_is_another_currency(text):

@@ -43,7 +43,7 @@ _FOREIGN = frozenset(
 )
 """What contradicts even an amount with a mark of its own, as in "$12.50 CAD"."""
 _TOKEN = re.compile(r"\d(?:[\d.,']*\d)?|[^\W\d_]+\$?|\S")
-_PAUSES = frozenset(".,;:!?()[]{}<>\"'`*_=-+~|")
+_PAUSES = frozenset(".,;:!?()[]{}\"'`*_=-|")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 SHELL := /bin/bash
 ARGS ?=
 
-.PHONY: help setup demo test lint format bench lock clean
+.PHONY: help setup demo test test-full lint format bench lock clean
 
 help:
 	@echo "make setup   system packages, .venv from the lock, the shop built and seeded once"
 	@echo "make demo    set-up, then 32 scripted and random rollouts on 32 copies of the shop, with a report"
 	@echo "make test    set-up, then format, lint, types and the whole test suite (what CI runs)"
+	@echo "make test-full   the same with every instance of every task (make test: one of each template)"
 	@echo "make lint    format, lint and types only"
 	@echo "make format  put the code into the project's format"
 	@echo "make bench   set-up, then every benchmark under bench/ (ARGS=--quick by default)"
@@ -23,6 +24,9 @@ demo: setup
 
 test: setup
 	@scripts/test.sh $(ARGS)
+
+test-full: setup
+	@WEBSERV_TASK_INSTANCE=all scripts/test.sh $(ARGS)
 
 lint:
 	@scripts/venv.sh

@@ -82,7 +82,7 @@ def basket_with_voucher(shop: ShopDatabase, rng: random.Random) -> Iterator[Draf
             (
                 _basket_holds(shop, (product, 1)),
                 rows("vouchers of the basket", _BASKET_VOUCHERS, shop.customer.id, expected=((code,),)),
-                _basket_guard(shop, Added("basket_basket_vouchers", _in_own_basket(shop))),
+                _basket_guard(shop, Added("basket_basket_vouchers", _in_open_basket(shop))),
             ),
             script(_fill_basket, [(product, 1)], code),
             script(_fill_basket, [(product, 1)]),
@@ -266,31 +266,31 @@ def _ordered(
 
 
 def _basket_guard(shop: ShopDatabase, *allowed: Allowed) -> NothingElse:
-    """Only the customer's own basket may change."""
-    return nothing_else(*_own_basket(shop), *allowed)
-
-
-def _own_basket(shop: ShopDatabase) -> tuple[Allowed, ...]:
-    """What `_BASKET` reads; the shop opens a basket with the first product."""
-    return (
-        Added("basket_basket", f"owner_id = {shop.customer.id}"),
-        Added("basket_line", _in_own_basket(shop)),
+    """Only the customer's open basket may change; the shop makes one with the first product."""
+    return nothing_else(
+        Added("basket_basket", f"owner_id = {shop.customer.id} AND status = 'Open'"),
+        Added("basket_line", _in_open_basket(shop)),
+        *allowed,
     )
 
 
-def _in_own_basket(shop: ShopDatabase) -> str:
-    return f"basket_id IN (SELECT id FROM basket_basket WHERE owner_id = {shop.customer.id})"
+def _in_open_basket(shop: ShopDatabase) -> str:
+    return (
+        f"basket_id IN (SELECT id FROM basket_basket WHERE owner_id = {shop.customer.id} AND status = 'Open')"
+    )
 
 
 def _order_guard(shop: ShopDatabase) -> NothingElse:
-    """An order adds rows and reserves stock; rows that were there stay, apart from the customer's own basket."""
+    """An order adds rows and reserves stock; rows that were there stay, and nothing is left in the basket."""
     newest = max(order.id for order in shop.orders)
     orders = f"(SELECT id FROM order_order WHERE id > {newest} AND user_id = {shop.customer.id})"
     lines = f"(SELECT id FROM order_line WHERE order_id IN {orders})"
+    ordered = f"basket_id IN (SELECT basket_id FROM order_order WHERE id IN {orders})"
     return nothing_else(
-        *_own_basket(shop),
+        Added("basket_basket", f"owner_id = {shop.customer.id}"),
+        Added("basket_line", ordered),
+        Added("basket_basket_vouchers", ordered),
         Edited("basket_basket", f"owner_id = {shop.customer.id} AND status = 'Open'", ("status",)),
-        Added("basket_basket_vouchers", _in_own_basket(shop)),
         Added("order_order", f"id IN {orders}"),
         Added(
             "order_shippingaddress",

@@ -37,6 +37,24 @@ async def test_going_back_to_the_answer_of_a_form_says_so(open_page: OpenPage) -
     assert "Send" in (await session.step("back()")).text
 
 
+async def test_whatever_a_policy_gives_as_an_action_is_its_own_step(open_page: OpenPage) -> None:
+    class Strange(dict):
+        def get(self, *_: object) -> object:
+            raise LookupError("strange")
+
+    session = await open_page("<p>one")
+    for action in (
+        Strange(),
+        f"switch_tab({'9' * 5000})",
+        {"action": "wait", "seconds": 10**400},
+        None,
+        10**5000,
+    ):
+        observation = await session.step(action)
+        assert observation.error is not None
+        assert observation.error.kind is ActionErrorKind.MALFORMED
+
+
 async def test_refresh_loads_anew(open_page: OpenPage, pages: PageServer) -> None:
     session = await open_page("<p>one")
     pages.pages["/"] = "<p>two"

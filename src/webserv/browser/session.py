@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from webserv.browser.actions.dispatch import carry_out
 from webserv.browser.actions.grammar import parse_action
 from webserv.browser.actions.navigate import load, navigation_refused
-from webserv.browser.actions.outcome import ActionRefused
+from webserv.browser.actions.outcome import ActionRefused, malformed
 from webserv.browser.actions.types import Terminate
 from webserv.browser.observation.element import Node
 from webserv.browser.observation.ids import IdBook
@@ -211,7 +211,12 @@ class BrowserSession:
         await self.strip.until_dialog(work)
 
     async def _act(self, action: str | Mapping[str, Any]) -> None:
-        parsed = parse_action(action)
+        try:
+            parsed = parse_action(action)
+        except ActionRefused:
+            raise
+        except Exception as error:  # whatever a policy gives is its own step, never a failure of the env
+            raise malformed('The action cannot be read. Write for instance click("id").') from error
         if isinstance(parsed, Terminate):
             self._terminated, self._answer = True, parsed.answer
             return

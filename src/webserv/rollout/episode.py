@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from webserv.browser.actions.grammar import parse_action
-from webserv.browser.actions.outcome import ActionRefused
 from webserv.browser.actions.types import Action
 from webserv.errors import EnvFailure, UserError
 from webserv.rollout.policies.interface import Policy, PolicyFactory, PolicyOutput
@@ -332,7 +331,7 @@ def _target(action: Action | None, before: Observation) -> tuple[str | None, Box
 def _parsed(action: str) -> Action | None:
     try:
         return parse_action(action)
-    except ActionRefused:
+    except Exception:  # the environment has said what is wrong with it
         return None
 
 

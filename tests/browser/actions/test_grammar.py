@@ -176,6 +176,64 @@ def test_any_text_is_read_or_refused_and_nothing_else(text):
         parse_action(text)
 
 
+JSON_LIKE = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20),
+        st.sampled_from((400, 5000)).map(lambda digits: 10**digits),
+        st.sampled_from(("9" * 5000, "9" * 400, "1e999", "nan", "-inf", "²")),
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+WORDS = [*(kind.name for kind in ACTION_TYPES), "value", "id", "name", "arguments", "args"]
+KEYS = st.sampled_from(sorted({p.name for kind in ACTION_TYPES for p in parameters_of(kind)} | {*WORDS}))
+
+
+@given(st.sampled_from(WORDS) | JSON_LIKE, st.dictionaries(KEYS, JSON_LIKE, max_size=4), st.booleans())
+def test_any_value_is_read_or_refused_and_nothing_else(name, arguments, nested):
+    with suppress(ActionRefused):
+        parse_action({"action": name, **arguments})
+    with suppress(ActionRefused):
+        parse_action({"name": name, "arguments": arguments if nested else arguments.get("arguments")})
+
+
+@given(
+    st.sampled_from([kind.name for kind in ACTION_TYPES]),
+    st.sampled_from(["9" * 5000, "9" * 400, "1e999", "NaN", "-Infinity", "0x9", "1" * 16, "9.9e99"]),
+    st.sampled_from(['{}({})', '{}("{}")', '{{"action": "{0}", "tab_id": {1}, "seconds": {1}}}',
+                     '{{"action": "{0}", "target": {1}}}', '{{"action": "{0}", "seconds": {1}}}',
+                     '{{"name": "{0}", "arguments": "{{\\"tab_id\\": {1}}}"}}']),
+)  # fmt: skip
+def test_any_number_is_read_or_refused_and_nothing_else(name, number, form):
+    with suppress(ActionRefused):
+        parse_action(form.format(name, number))
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        f"switch_tab({'9' * 5000})",
+        f'{{"action": "close_tab", "tab_id": {"9" * 5000}}}',
+        {"action": "switch_tab", "tab_id": "9" * 5000},
+        {"action": "switch_tab", "tab_id": 10**5000},
+        {"action": "click", "target": 10**5000},
+        {"action": "terminate", "answer": 10**5000},
+        {"action": "wait", "seconds": 10**400},
+        {"action": "wait", "seconds": float("nan")},
+        {"action": "wait", "seconds": float("inf")},
+        {"action": "wait", "seconds": "1e999"},
+        '{"action": "wait", "seconds": 1e999}',
+        {"name": "click", "arguments": "[" * 90_000},
+        {10**5000: 1, "action": "back"},
+    ],
+)
+def test_numbers_and_nesting_beyond_reason_are_refused(action):
+    with pytest.raises(ActionRefused) as caught:
+        parse_action(action)
+    assert caught.value.error.kind is ActionErrorKind.MALFORMED
+    assert len(caught.value.error.message) < 300
+
+
 def test_every_action_is_in_the_prompt_and_in_the_schema():
     schema = action_tool()["function"]["parameters"]
     for kind in ACTION_TYPES:

@@ -13,6 +13,9 @@ from webserv.browser.actions.types import ACTION_TYPES, MAX_WAIT_S, Action
 
 Value = str | float | int | bool | None
 
+_MAX_DIGITS = 15
+"""Of a whole number; Python itself refuses to read those of thousands."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -150,9 +153,9 @@ def _checked(kind: type[Action], parameter: Parameter, value: Any) -> Any:
                 return bool(value)
             raise wrong
         case "integer":
-            if isinstance(value, str) and value.strip().isdecimal():
+            if isinstance(value, str) and len(value) <= _MAX_DIGITS and value.strip().isdecimal():
                 return int(value)
-            if isinstance(value, bool) or not isinstance(value, int):
+            if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 10**_MAX_DIGITS:
                 raise wrong
             return value
         case "number":
@@ -169,7 +172,7 @@ def _checked(kind: type[Action], parameter: Parameter, value: Any) -> Any:
 def _number(value: Any) -> float | None:
     try:
         number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
 
@@ -180,5 +183,8 @@ def _encodable(text: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or of brackets
+        text = f"that {type(value).__name__}"
     return text if len(text) <= 40 else f"{text[:39]}…"

@@ -42,8 +42,17 @@ def parse_action(action: str | Mapping[str, Any]) -> Action:
             mapping. A code fence or backticks around the text are taken off.
 
     Raises:
-        ActionRefused: It is no action; the message says how to write one.
+        ActionRefused: It is no action; the message says how to write one. Nothing else is raised for what a policy
+            can write.
     """
+    try:
+        return _parse(action)
+    except (ValueError, ArithmeticError, RecursionError) as exc:
+        # Numbers of thousands of digits and nesting without end: no action has a use for either.
+        raise malformed('The action cannot be read. Write for instance click("id").') from exc
+
+
+def _parse(action: str | Mapping[str, Any]) -> Action:
     if isinstance(action, Mapping):
         return _from_mapping(action)
     if not isinstance(action, str):
@@ -106,7 +115,7 @@ def _quote(text: str) -> str:
 def _from_json(text: str) -> Action:
     try:
         data = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as exc:
+    except (ValueError, RecursionError) as exc:
         raise malformed(
             f'This is no JSON object ({exc}). Write {{"action": "click", "target": "id"}}.'
         ) from exc
@@ -128,7 +137,7 @@ def _from_mapping(data: Mapping[str, Any]) -> Action:
     if "action" not in data and isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except json.JSONDecodeError as exc:
+        except (ValueError, RecursionError) as exc:
             raise malformed(f'"arguments" is no JSON ({exc}).') from exc
     if isinstance(arguments, Mapping):
         if "action" in arguments and name not in BY_NAME:

@@ -59,7 +59,13 @@ def _check_disk(site: Site) -> None:
         find_snapshot(site)
     except NotBuilt:
         home = data_home()
-        home.mkdir(parents=True, exist_ok=True)
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise HostRefused(
+                f"The data folder '{home}' cannot be made: {exc.strerror}.",
+                hint="Set WEBSERV_HOME to another folder.",
+            ) from exc
         free = shutil.disk_usage(home).free
         if free < BUILD_BYTES:
             raise HostRefused(

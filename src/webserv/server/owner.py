@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import shutil
 from pathlib import Path
@@ -55,10 +56,9 @@ def home_tag() -> str:
     It is drawn once and kept in the folder: two containers may call different folders by one path.
     """
     file = data_home() / "id"
-    try:
-        return file.read_text(encoding="ascii")
-    except FileNotFoundError:
-        pass
+    if (tag := _read_tag(file)) is not None:
+        return tag
+    file.unlink(missing_ok=True)  # damaged: what carries another tag is left to its owner
     data_home().mkdir(parents=True, exist_ok=True)
     drawn = file.with_name(f"id.{secrets.token_hex(4)}")
     drawn.write_text(secrets.token_hex(4), encoding="ascii")
@@ -68,7 +68,15 @@ def home_tag() -> str:
         pass
     finally:
         drawn.unlink()
-    return file.read_text(encoding="ascii")
+    return _read_tag(file) or home_tag()
+
+
+def _read_tag(file: Path) -> str | None:
+    try:
+        tag = file.read_bytes().decode("ascii", "replace")
+    except FileNotFoundError:
+        return None
+    return tag if re.fullmatch("[0-9a-f]{8}", tag) else None
 
 
 def owners_dir() -> Path:

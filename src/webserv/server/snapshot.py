@@ -90,25 +90,32 @@ def find_snapshot(site: Site) -> Snapshot:
 
 
 def _read_snapshot(site: Site, name: str, image: Path) -> Snapshot:
+    known = snapshots_dir() / name
     try:
-        record = json.loads((snapshots_dir() / name / "snapshot.json").read_text(encoding="utf-8"))
+        record = json.loads((known / "snapshot.json").read_text(encoding="utf-8"))
+        logins = {
+            login: tuple(Cookie(**cookie) for cookie in cookies)
+            for login, cookies in record["logins"].items()
+        }
+        snapshot = Snapshot(site, name, image, known / "start", record["digest"], logins, record)
     except FileNotFoundError:
         raise NotBuilt(
             f"Site '{site.name}' is not built on this host (or its files have changed).",
             hint="Run 'webserv setup'.",
         ) from None
-    return Snapshot(
-        site=site,
-        name=name,
-        image=image,
-        start=snapshots_dir() / name / "start",
-        digest=record["digest"],
-        logins={
-            login: tuple(Cookie(**cookie) for cookie in cookies)
-            for login, cookies in record["logins"].items()
-        },
-        metadata=record,
-    )
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise NotBuilt(f"'{known / 'snapshot.json'}' is damaged.", hint="Run 'webserv setup'.") from exc
+    if site.database is not None and not _is_sqlite(snapshot.database):
+        raise NotBuilt(f"'{snapshot.database}' is damaged.", hint="Run 'webserv setup'.")
+    return snapshot
+
+
+def _is_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
 
 
 def ensure_snapshot(site: Site, progress: Progress = lambda line: None) -> Snapshot:
@@ -121,7 +128,10 @@ def ensure_snapshot(site: Site, progress: Progress = lambda line: None) -> Snaps
         MissingPrerequisite: The recipe needs something that this host lacks.
     """
     for folder in (images_dir(), snapshots_dir()):
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise refused(exc, folder) from exc
     with _build_lock(site), closing(open_storage()) as storage:
         recipe = _recipe(site)
         # Names are taken once: somebody who edits the site while it is built gets what the build began with.
@@ -131,10 +141,14 @@ def ensure_snapshot(site: Site, progress: Progress = lambda line: None) -> Snaps
             progress(f"building the image of '{site.name}'")
             recipe.build_image(image, progress)
             (image / ".complete").touch()
-        known = snapshots_dir() / name
-        if not (known / "snapshot.json").exists() or not (storage.snapshots / name).exists():
+        try:
+            snapshot = _read_snapshot(site, name, image)
+        except NotBuilt:
+            snapshot = None
+        if snapshot is None or not snapshot.data(storage).exists():
             _build_snapshot(site, name, image, storage, progress)
-    return _read_snapshot(site, name, image)
+            snapshot = _read_snapshot(site, name, image)
+    return snapshot
 
 
 def list_outdated(site: Site) -> list[Path]:
@@ -174,28 +188,28 @@ def state_digest(site: Site, data: Path, *, frozen: bool = False) -> str:
 
 def _build_snapshot(site: Site, name: str, image: Path, storage: Storage, progress: Progress) -> None:
     storage.check_free()
-    building = storage.snapshots / f"{name}.new"
-    target = storage.snapshots / name
-    for folder in (building, target, snapshots_dir() / name):
-        _fresh(folder)
+    data, target = storage.snapshots / f"{name}.new", storage.snapshots / name
+    known, described = snapshots_dir() / name, snapshots_dir() / f"{name}.new"
     progress(f"seeding '{site.name}'")
     try:
-        metadata = dict(_recipe(site).build_snapshot(image, building, progress))
+        for folder in (data, described):
+            _fresh(folder)
+        metadata = dict(_recipe(site).build_snapshot(image, data, progress))
         if os.geteuid() == 0:
             # A root without CAP_CHOWN has the process engine only, whose clones run as their owner.
             with contextlib.suppress(PermissionError):
-                _give_to_clones(building)
-        target.rmdir()
-        building.rename(target)
-        start = snapshots_dir() / name / "start"
-        start.mkdir()
+                _give_to_clones(data)
         if site.database is not None:
-            (start / site.database.path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(target / site.database.path, start / site.database.path)
-        metadata["digest"] = state_digest(site, target, frozen=True)
-        new = snapshots_dir() / name / "snapshot.json.new"
-        new.write_text(json.dumps(metadata, indent=1, sort_keys=True), encoding="utf-8")
-        new.rename(new.with_suffix(""))
+            copy = described / "start" / site.database.path
+            copy.parent.mkdir(parents=True)
+            shutil.copy2(data / site.database.path, copy)
+        metadata["digest"] = state_digest(site, data, frozen=True)
+        text = json.dumps(metadata, indent=1, sort_keys=True)
+        (described / "snapshot.json").write_text(text, encoding="utf-8")
+        # What was there stays until the new is whole.
+        for new, place in ((data, target), (described, known)):
+            shutil.rmtree(place, ignore_errors=True)
+            new.rename(place)
     except OSError as exc:
         raise refused(exc, storage.info.root) from exc
 
@@ -230,11 +244,13 @@ def _image_path(site: Site) -> Path:
 
 def _snapshot_name(site: Site) -> str:
     recipe = _recipe(site)
-    return f"{site.name}-{_hash_files([*recipe.image_inputs(), *recipe.snapshot_inputs()])}"
+    # What counts as state decides the digest that is kept with the snapshot.
+    state = repr((site.state, site.database))
+    return f"{site.name}-{_hash_files([*recipe.image_inputs(), *recipe.snapshot_inputs()], state)}"
 
 
-def _hash_files(paths: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
+def _hash_files(paths: Sequence[Path], also: str = "") -> str:
+    digest = hashlib.sha256(also.encode())
     for path in sorted(paths):
         digest.update(path.name.encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())

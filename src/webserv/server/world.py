@@ -146,7 +146,8 @@ class World:
         if self._closed or self.failure is not None:
             return
         tail = last_line(self.sites[name].log)
-        self.failure = WorldFailed(f"Site '{name}' of world {self.id} ended{': ' + tail if tail else '.'}")
+        said = f"; the last that it printed: {tail}" if tail else "."
+        self.failure = WorldFailed(f"Site '{name}' of world {self.id} ended{said}")
         self._failed.set()
 
     def __repr__(self) -> str:

@@ -188,7 +188,7 @@ async def test_last_words_are_the_clones_own(native, guestbook, ask, mode):
         ask(first.sites["guestbook"], "/die")
     async with asyncio.timeout(10):
         await first.wait_failed()
-    assert str(first.failure).endswith("ended: farewell")
+    assert str(first.failure).endswith("ended; the last that it printed: farewell")
     log = first.sites["guestbook"].log
     await first.close()
     assert not log.exists()
@@ -249,3 +249,16 @@ async def test_a_boot_command_that_ends_is_reported_with_what_it_said(native, gu
         await native.open_world([replace(guestbook, site=site)], start_mode="boot")
     assert native.statistics().worlds_failed == 1
     assert native.statistics().worlds_open == 0
+
+
+async def test_a_zygote_that_was_killed_is_replaced(native, guestbook, ask):
+    world = await native.open_world([guestbook])
+    await native._zygotes[guestbook.name]._stop()
+    async with asyncio.timeout(10):
+        await world.wait_failed()
+        while native._zygotes[guestbook.name].alive:
+            await asyncio.sleep(0)
+    await world.close()
+    again = await native.open_world([guestbook])
+    assert ask(again.sites["guestbook"], "/")[0] == 200
+    await again.close()

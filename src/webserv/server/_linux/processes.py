@@ -6,8 +6,11 @@ import asyncio
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from webserv.server._linux.namespaces import set_parent_death_signal
 
 OWNER_VARIABLE = "WEBSERV_OWNER"
 """Every process that WebServ starts carries this variable; the reaper finds strays by it."""
@@ -62,6 +65,15 @@ class ProcessHandle:
 
     def __repr__(self) -> str:
         return f"<ProcessHandle pid={self.pid} {'alive' if self.alive else 'ended'}>"
+
+
+def die_with_parent() -> None:
+    """Asks for SIGKILL when the thread that made this process ends; for `subprocess.Popen(preexec_fn=…)`.
+
+    Elsewhere than on Linux it does nothing.
+    """
+    if sys.platform == "linux":
+        set_parent_death_signal(signal.SIGKILL)
 
 
 def _pid_of(pidfd: int) -> int:

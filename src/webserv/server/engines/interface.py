@@ -83,7 +83,6 @@ class Engine(ABC, Generic[Place]):
         self._failed = 0
         self._closed = False
         self._preparing = asyncio.Lock()
-        self._prepared: set[tuple[str, StartModeName]] = set()
         self._zygotes: dict[str, Zygote] = {}
         """By snapshot name."""
 
@@ -98,15 +97,23 @@ class Engine(ABC, Generic[Place]):
         for snapshot in snapshots:
             mode = self.choose_start_mode(snapshot, start_mode)
             async with self._preparing:
-                if (snapshot.name, mode) not in self._prepared:
-                    if not snapshot.data(self.storage).is_dir():
-                        raise UserError(
-                            f"The pool at '{self.storage.info.root}' does not hold snapshot '{snapshot.name}'.",
-                            hint="Run 'webserv setup'.",
-                        )
-                    if mode == "zygote":
-                        self._zygotes[snapshot.name] = await self._start_zygote(snapshot)
-                    self._prepared.add((snapshot.name, mode))
+                if not snapshot.data(self.storage).is_dir():
+                    raise UserError(
+                        f"The pool at '{self.storage.info.root}' does not hold snapshot '{snapshot.name}'.",
+                        hint="Run 'webserv setup'.",
+                    )
+                if mode == "zygote":
+                    await self._ensure_zygote(snapshot)
+
+    async def _ensure_zygote(self, snapshot: Snapshot) -> None:
+        zygote = self._zygotes.get(snapshot.name)
+        if zygote is not None and zygote.alive:
+            return
+        if zygote is not None:
+            await (
+                zygote.close()
+            )  # it died or hangs; its clones end with it, and the next ones get a new parent
+        self._zygotes[snapshot.name] = await self._start_zygote(snapshot)
 
     async def open_world(
         self, snapshots: Sequence[Snapshot], *, start_mode: StartModeName | None = None, proxy_port: int = 0

@@ -54,6 +54,11 @@ class Zygote:
         control.setblocking(False)
         asyncio.get_running_loop().add_reader(control, self._on_message)
 
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be asked, as far as has been heard."""
+        return self._control.fileno() >= 0
+
     async def wait_loaded(self) -> None:
         """Returns when the site is loaded and warm.
 
@@ -76,7 +81,7 @@ class Zygote:
             WorldFailed: The zygote has ended or could not fork.
         """
         number = next(self._numbers)
-        if self._control.fileno() < 0:
+        if not self.alive:
             raise WorldFailed(f"The zygote of site '{self._name}' has ended.")
         answer: asyncio.Future[tuple[int, int | None]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
@@ -85,6 +90,7 @@ class Zygote:
             async with asyncio.timeout(_FORK_TIMEOUT_S):
                 return await asyncio.shield(answer)
         except TimeoutError as exc:
+            self._drop("it does not answer")
             raise WorldFailed(f"The zygote of site '{self._name}' does not answer.") from exc
         except OSError as exc:
             raise WorldFailed(f"The zygote of site '{self._name}' has ended: {exc}.") from exc

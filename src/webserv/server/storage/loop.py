@@ -87,7 +87,7 @@ def _mount(home: Path) -> None:
         "-t",
         "xfs",
         "-o",
-        "loop,noatime,discard,nosuid,nodev",
+        "loop,noatime,discard,nosuid,nodev,nouuid",
         str(image),
         str(home / "pool"),
     ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from webserv.errors import HostRefused, InvalidSite
+from webserv.server._linux.processes import die_with_parent
 from webserv.sites.shop import stylesheets
 
 HERE = Path(__file__).resolve().parent
@@ -118,6 +119,8 @@ def _run(
     with subprocess.Popen(
         command,
         env={**os.environ, "PYTHONHASHSEED": "0", **(environment or {})},
+        # A build that is killed must not go on behind the back of the next one.
+        preexec_fn=die_with_parent,  # noqa: PLW1509  (one system call, no lock)
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

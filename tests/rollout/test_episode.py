@@ -8,7 +8,7 @@ from webserv.errors import PolicyFailed, UserError
 from webserv.rollout.episode import Assignment, Deadlines, EpisodeOptions, run_episode
 from webserv.rollout.policies.interface import PolicyOutput
 from webserv.rollout.record import Ending
-from webserv.testing.fake_env import FakeHost, FakePolicies, fake_task
+from webserv.testing.fake_env import SOLUTION, FakeHost, FakePolicies, FakePolicy, fake_task
 from webserv.types import ActionErrorKind, Box, FailureKind
 
 ONE = Assignment(fake_task(), seed=7, repeat=1, policy_seed=9)
@@ -101,6 +101,41 @@ async def test_a_policy_that_cannot_be_made_ends_the_episode_as_policy_failure()
     policies = FakePolicies(refusal=PolicyFailed("no weights"))
     record = await run_episode(FakeHost().make_env(), policies, ONE)
     assert (record.failure.kind, record.failure.message) == (FailureKind.POLICY, "no weights")
+
+
+async def test_a_factory_that_breaks_ends_the_episode_as_policy_failure():
+    def broken(task, *, seed):
+        raise OSError("no weights")
+
+    record = await run_episode(FakeHost().make_env(), broken, ONE)
+    assert record.failure.kind is FailureKind.POLICY
+    assert record.failure.message == "Making the policy raised OSError: no weights"
+    assert "Traceback" in record.failure_detail
+
+
+async def test_what_is_no_policy_ends_the_run():
+    with pytest.raises(UserError, match=r"is a str without act and close, not a policy\."):
+        await run_episode(FakeHost().make_env(), lambda task, *, seed: "me", ONE)
+
+
+async def test_a_policy_that_returns_no_output_is_a_policy_failure():
+    class Bare(FakePolicy):
+        async def act(self, observation):
+            return "next()"
+
+    record = await run_episode(FakeHost().make_env(), lambda task, *, seed: Bare(()), ONE)
+    assert record.failure.kind is FailureKind.POLICY
+    assert record.failure.message == "The policy's act returned a str, not a PolicyOutput."
+
+
+async def test_a_policy_that_cannot_be_closed_keeps_its_reward(caplog):
+    class Stubborn(FakePolicy):
+        async def close(self):
+            raise OSError("stuck")
+
+    record = await run_episode(FakeHost().make_env(), lambda task, *, seed: Stubborn(SOLUTION), ONE)
+    assert record.reward == 1.0
+    assert "could not be closed: OSError('stuck')" in caplog.text
 
 
 async def test_a_policy_that_breaks_is_kept_with_its_traceback():

@@ -7,6 +7,7 @@ whole run is in vain, and the user can mend it) and a cancel.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -16,11 +17,13 @@ from typing import Any, Protocol
 
 from webserv.browser.actions.grammar import parse_action
 from webserv.browser.actions.types import Action
-from webserv.errors import EnvFailure, UserError
+from webserv.errors import EnvFailure, UserError, WebServError
 from webserv.rollout.policies.interface import Policy, PolicyFactory, PolicyOutput
 from webserv.rollout.record import Ending, EpisodeRecord, ObservationRecord, StepRecord
 from webserv.tasks.task import Task
 from webserv.types import Box, Failure, FailureKind, Observation, Score, StepResult
+
+_log = logging.getLogger(__name__)
 
 
 class RolloutEnv(Protocol):
@@ -109,11 +112,13 @@ async def run_episode(
     """
     episode = _Episode(env, assignment, options or EpisodeOptions())
     try:
-        policy = make_policy(assignment.task, seed=assignment.policy_seed)
+        made = _make(make_policy, assignment)
+        if isinstance(made, _Refused):
+            return episode.failed(made.failure, detail=made.detail)
         try:
-            return await episode.run(policy)
+            return await episode.run(made)
         finally:
-            await policy.close()
+            await _close(made)
     except UserError:
         raise
     except EnvFailure as error:
@@ -123,6 +128,41 @@ async def run_episode(
     ) as error:  # the outermost loop around one episode: a bug must not spoil the thousand others
         message = f"Unforeseen {type(error).__name__}: {error}".rstrip(": ")
         return episode.failed(Failure(FailureKind.ENV, message), detail=traceback.format_exc())
+
+
+def _make(make_policy: PolicyFactory, assignment: Assignment) -> Policy | _Refused:
+    """The episode's policy.
+
+    Raises:
+        UserError: What the factory gives is no policy, and no other episode's will be.
+    """
+    try:
+        policy = make_policy(assignment.task, seed=assignment.policy_seed)
+    except UserError:
+        raise
+    except EnvFailure as error:
+        return _Refused(Failure(error.kind, str(error)))
+    except Exception as error:  # anybody's code, as the policy itself
+        message = f"Making the policy raised {type(error).__name__}: {error}".rstrip(": ")
+        return _Refused(Failure(FailureKind.POLICY, message), traceback.format_exc())
+    lacking = [name for name in ("act", "close") if not callable(getattr(policy, name, None))]
+    if lacking:
+        raise UserError(
+            f"What the policy's factory returned for a task is a {type(policy).__name__} without "
+            f"{' and '.join(lacking)}, not a policy.",
+            hint="A policy has the async methods act(observation) and close().",
+        )
+    return policy
+
+
+async def _close(policy: Policy) -> None:
+    """Closes the policy. A verdict that is there already stays, whatever comes of this."""
+    try:
+        await policy.close()
+    except WebServError:
+        raise
+    except Exception as error:  # anybody's code
+        _log.warning("A policy could not be closed: %r", error)
 
 
 class _Episode:
@@ -202,6 +242,9 @@ class _Episode:
         ) as error:  # a policy is anybody's code; one that breaks must not spoil the other episodes
             message = f"The policy raised {type(error).__name__}: {error}".rstrip(": ")
             return _Refused(Failure(FailureKind.POLICY, message), traceback.format_exc())
+        if not isinstance(output, PolicyOutput):
+            message = f"The policy's act returned a {type(output).__name__}, not a PolicyOutput."
+            return _Refused(Failure(FailureKind.POLICY, message))
         wall = time.monotonic() - begun
         queued = min(wall, float(output.extra.get("queued_s", 0.0)))
         return output, {"policy": wall - queued, "queue": queued}

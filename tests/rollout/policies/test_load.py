@@ -89,6 +89,33 @@ def test_a_missing_option_of_ones_own_policy_is_named(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "wanting_agent")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "os:getcwd",
+            r"^Policy 'os:getcwd' returned a str, not a function that makes a policy per episode\. It must",
+        ),
+        ("builtins:dict", r"^Policy 'builtins:dict' "),
+    ],
+)
+def test_what_makes_no_policies_is_refused_in_one_line(name, said):
+    with pytest.raises(UserError, match=said) as caught:
+        load_policy(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_factory_that_raises_is_refused_in_one_line_that_says_where(tmp_path, monkeypatch):
+    (tmp_path / "raising_agent.py").write_text("def make():\n    open('/nowhere/weights')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with pytest.raises(
+        UserError, match=r"cannot be made: FileNotFoundError: .*raising_agent.py, line 2\)\.$"
+    ):
+        load_policy("raising_agent:make")
+    monkeypatch.delitem(sys.modules, "raising_agent")
+
+
 def points(monkeypatch, **values):
     found = [EntryPoint(name, value, load.GROUP) for name, value in values.items()]
     monkeypatch.setattr(

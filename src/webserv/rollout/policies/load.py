@@ -12,12 +12,12 @@ import inspect
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from webserv.errors import UnknownName, UserError
+from webserv.errors import UnknownName, UserError, WebServError
 from webserv.rollout.policies.interface import PolicyFactory
 
 GROUP = "webserv.policies"
@@ -46,11 +46,12 @@ def load_policy(name: str, **options: Any) -> PolicyFactory:
 
     Raises:
         UnknownName: There is no such policy.
-        UserError: It cannot be imported, it takes no such option, or needs one that is not given.
+        UserError: It cannot be imported or made, it takes no such option, needs one that is not given, or returns what
+            makes no policies.
     """
     maker = _find(name)
     given = {key: value for key, value in options.items() if value is not None}
-    accepted = inspect.signature(maker).parameters
+    accepted = _signature(name, maker)
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values())
     for key in given:
         if key not in accepted and not takes_any:
@@ -63,7 +64,30 @@ def load_policy(name: str, **options: Any) -> PolicyFactory:
         )
         if needed and key not in given:
             raise UserError(f"Policy '{name}' needs {key}.", hint=_how_to_give(key, own=name in _OWN))
-    return maker(**given)
+    return _made(name, maker, given)
+
+
+def _made(name: str, maker: PolicyMaker, options: Mapping[str, Any]) -> PolicyFactory:
+    try:
+        factory = maker(**options)
+    except WebServError:
+        raise
+    except Exception as error:  # anybody's code, as is the import
+        told = f"{type(error).__name__}: {error}".rstrip(": ") + _where(error)
+        raise UserError(f"Policy '{name}' cannot be made: {told}.") from error
+    if not callable(factory):
+        raise UserError(
+            f"Policy '{name}' returned a {type(factory).__name__}, not a function that makes a policy per episode.",
+            hint="It must return what is called as factory(task, seed=…) and gives an object with act and close.",
+        )
+    return factory
+
+
+def _signature(name: str, maker: PolicyMaker) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(maker).parameters
+    except (TypeError, ValueError) as error:  # some built-in functions have none
+        raise UserError(f"Policy '{name}' is no function that makes policies: {error}.") from error
 
 
 def _how_to_give(key: str, *, own: bool) -> str:

@@ -238,3 +238,16 @@ async def test_waiting_for_a_world_is_told_apart_from_starting_in_it(make_env):
 async def test_a_task_without_a_check_is_refused(make_env):
     with pytest.raises(InvalidTask, match="has no evaluator"):
         await make_env().reset(_task(evaluators=()))
+
+
+async def test_two_calls_at_once_are_refused_and_lose_no_world(make_env, native):
+    env = make_env()
+    first, second = await asyncio.gather(env.reset(_task()), env.reset(_task()), return_exceptions=True)
+    assert isinstance(first, Observation)
+    assert isinstance(second, UserError)
+    assert str(second) == "reset() was called while reset() is running. Make an env for each episode."
+    results = await asyncio.gather(env.step("wait()"), env.step("terminate()"), return_exceptions=True)
+    assert [isinstance(result, UserError) for result in results] == [False, True]
+    for _ in range(5):
+        async with asyncio.timeout(30):
+            await env.reset(_task())

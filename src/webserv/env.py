@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -73,6 +73,7 @@ class WebEnv:
         self._observation: Observation | None = None
         self._steps = 0
         self._ended = True
+        self._running = ""
         self.timings: dict[str, float] = {}
         """Seconds of the last reset by part: ``queue`` (waiting for a world), ``session`` and ``start``."""
 
@@ -96,8 +97,13 @@ class WebEnv:
         Raises:
             WorldFailed: The world did not come up or died.
             BrowserFailed: The browser died or the start page cannot be loaded.
+            UserError: Another call is still running.
             InvalidTask: The task has no evaluator, or asks for a login that its site does not have.
         """
+        with self._busy("reset"):
+            return await self._reset(task)
+
+    async def _reset(self, task: Task) -> Observation:
         await self._end_episode()
         if not task.evaluators:
             raise InvalidTask(f"Task '{task.id}' has no evaluator: every episode of it would be a success.")
@@ -141,8 +147,12 @@ class WebEnv:
         What the policy or the page does wrong is in the observation; what the environment does wrong is in `failure`.
 
         Raises:
-            UserError: There is no running episode: call `reset` first.
+            UserError: There is no running episode: call `reset` first. Or another call is still running.
         """
+        with self._busy("step"):
+            return await self._step(action)
+
+    async def _step(self, action: str | Mapping[str, Any]) -> StepResult:
         if self._ended or self._session is None or self._task is None:
             raise UserError("There is no running episode.", hint="Call reset() before step().")
         self._steps += 1
@@ -166,6 +176,20 @@ class WebEnv:
     async def close(self) -> None:
         """Ends the episode and frees its world; a second call is harmless."""
         await self._end_episode()
+
+    @contextlib.contextmanager
+    def _busy(self, what: str) -> Iterator[None]:
+        """One call at a time: two resets at once would lose a world, two steps would judge the end twice."""
+        if self._running:
+            raise UserError(
+                f"{what}() was called while {self._running}() is running.",
+                hint="Make an env for each episode.",
+            )
+        self._running = what
+        try:
+            yield
+        finally:
+            self._running = ""
 
     @property
     def _budget(self) -> int:

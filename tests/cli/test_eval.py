@@ -281,7 +281,12 @@ def test_a_refused_key_stops_the_run_keeps_what_had_finished_and_fails(host, tmp
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "word"), [(signal.SIGINT, 130, "Interrupted"), (signal.SIGTERM, 143, "Terminated")]
+    ("number", "code", "word"),
+    [
+        (signal.SIGINT, 130, "Interrupted"),
+        (signal.SIGTERM, 143, "Terminated"),
+        (signal.SIGHUP, 129, "Terminated"),
+    ],
 )
 def test_a_signal_stops_cleanly_keeps_what_had_finished_and_says_how_to_go_on(
     host, tmp_path, capsys, number, code, word
@@ -304,6 +309,28 @@ def test_a_signal_stops_cleanly_keeps_what_had_finished_and_says_how_to_go_on(
     host.before_step = None
     assert run("--resume", "--out", "out") == 0
     assert len(rewards(tmp_path / "out")) == 6
+
+
+def test_a_second_signal_does_not_end_the_clean_up(host, tmp_path, capsys):
+    async def before_step():
+        for _ in range(3):
+            signal.raise_signal(signal.SIGHUP)
+
+    host.before_step = before_step
+    assert run("--out", "out", "--workers", "1") == 129
+    assert host.opened == 0
+
+
+def test_who_ignores_hanging_up_is_not_stopped_by_it(host, tmp_path):
+    async def before_step():
+        signal.raise_signal(signal.SIGHUP)
+
+    host.before_step = before_step
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
+    try:
+        assert run("--out", "out", "--limit", "1") == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_options_of_other_policies_are_handed_on(host, tmp_path, monkeypatch):

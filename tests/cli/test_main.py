@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import pty
 import subprocess
 import sys
 
@@ -64,7 +65,13 @@ def test_the_help_page_lists_all_commands_and_imports_none_of_them():
     for name, (_, line) in COMMANDS.items():
         assert f"{name} " in page
         assert line.split()[0] in page
-    assert loaded.split() == ["webserv.cli", "webserv.cli.main", "webserv.errors", "webserv.types"]
+    assert loaded.split() == [
+        "webserv.cli",
+        "webserv.cli.main",
+        "webserv.cli.signals",
+        "webserv.errors",
+        "webserv.types",
+    ]
 
 
 def test_the_version_is_the_packages(run):
@@ -190,3 +197,43 @@ def test_a_terminal_without_unicode_gets_question_marks(environment):
     )
 
     assert done.stdout == b"? ok\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_error(environment, closed):
+    script = (
+        "import click, os, sys\nfrom webserv.cli import main as m\n"
+        "@click.command()\ndef command():\n"
+        "    click.echo('out'); click.echo('err', err=True); sys.stdin.read()\n"
+        "    with open(os.devnull) as file: assert file.fileno() > 2\n"
+        "    assert all(os.get_inheritable(number) for number in range(3))\n"
+        "    sys.exit(7)\n"
+        "m.cli = command\nm.main([])"
+    )
+    shell = f'exec "$0" -c "$1" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", shell, sys.executable, script],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 7
+    assert done.stdout == ("" if ">&-" in closed.replace("2>&-", "") else "out\n")
+    assert done.stderr == ("" if "2>&-" in closed else "err\n")
+
+
+def test_a_command_whose_terminal_was_closed_ends_with_129(environment):
+    script = (
+        "import click, sys, time\nfrom webserv.cli import main as m\nfrom webserv.cli.signals import raising\n"
+        "@click.command()\ndef command():\n"
+        "    with raising():\n        click.echo('ready')\n        time.sleep(60)\n"
+        "m.cli = command\nm.main([])"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-c", script], environment)
+    assert b"ready" in os.read(terminal, 100)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 129

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 import webserv.testing.guestbook
 from webserv.cli import setup
+from webserv.cli.main import _run
 from webserv.errors import HostRefused
 from webserv.server import site
 
@@ -19,6 +21,24 @@ def test_setup_builds_once_and_tells_its_progress(run):
     assert "seeding 'guestbook'" in first.stderr
     assert second.stderr.startswith("Site 'guestbook' is ready (guestbook-")
     assert len(second.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_setup_with_a_word(guestbook_only, monkeypatch, capsys, number, code):
+    cleaned = []
+
+    def build(name):
+        try:
+            signal.raise_signal(number)
+        finally:
+            signal.raise_signal(number)  # a closed terminal may say so twice
+            cleaned.append(name)
+
+    monkeypatch.setattr(setup, "build", build)
+    assert _run(["setup"]) == code
+    assert cleaned == ["guestbook"]
+    assert capsys.readouterr().err == "Terminated.\n"
+    assert signal.getsignal(number) is signal.SIG_DFL
 
 
 def test_a_named_site_must_be_known(run):

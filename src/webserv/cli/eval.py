@@ -144,7 +144,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:
 
 
 def evaluate(options: EvalOptions) -> int:
-    """Runs it and returns the exit code: 0 when the run is complete, 130 after Ctrl-C, 143 after SIGTERM.
+    """Runs it and returns the exit code: 0 when the run is complete, 130, 143 or 129 when a signal ended it.
 
     Raises:
         UserError: Something is wrong that the user can mend.

@@ -9,10 +9,12 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 import click
 
 from webserv import __version__
+from webserv.cli.signals import Terminated, silence
 from webserv.errors import EnvFailure, UserError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -76,16 +78,29 @@ def cli() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the command line and exits: 0 success, 1 failure, 2 wrong usage, 130 interrupted, 143 terminated.
+    """Runs the command line and exits: 0 success, 1 failure, 2 wrong usage, 130 interrupted, 143 or 129 terminated.
 
     What a user can cause ends as one line on stderr, with a hint where there is one; our own bugs keep their
     traceback.
     """
+    _fill_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets a "?" instead of a traceback.
             stream.reconfigure(errors="replace")
     sys.exit(_run(argv))
+
+
+def _fill_streams() -> None:
+    """Opens /dev/null for standard streams that are closed (`>&-`), before some file of ours gets their number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            silence(number)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  (until the process ends)
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -99,6 +114,9 @@ def _run(argv: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return 128 + signal.SIGINT
+    except Terminated as stop:
+        click.echo("Terminated.", err=True)
+        return stop.exit_code
     except BaseExceptionGroup as group:
         return _explain(_first_expected(group), group)
     except (UserError, EnvFailure, OSError) as exc:

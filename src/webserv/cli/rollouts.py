@@ -19,6 +19,7 @@ from rich.table import Table
 
 from webserv.browser.options import BrowserOptions, SettleOptions
 from webserv.cli.live import Display, open_display
+from webserv.cli.signals import Terminated, heeded, leave_terminal
 from webserv.env import EnvOptions
 from webserv.env_host import EnvHost
 from webserv.rollout.digest import digest_of
@@ -217,18 +218,37 @@ class Rollouts:
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """Makes SIGTERM end the running task as Ctrl-C does, so that worlds are given back."""
+    """Makes SIGTERM and SIGHUP end the running task as Ctrl-C does, so that worlds are given back.
+
+    Raises:
+        Terminated: One of them came, and the task has cleaned up.
+    """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
-    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    came: list[int] = []
+
+    def end(number: int) -> None:
+        leave_terminal(number)
+        if not came:  # a closed terminal may say so twice, which must not end the clean-up
+            task.cancel()
+        came.append(number)
+
+    numbers = heeded()
+    for number in numbers:
+        loop.add_signal_handler(number, end, number)
     try:
         yield
+    except asyncio.CancelledError:
+        if came:
+            raise Terminated(came[0]) from None
+        raise
     finally:
-        loop.remove_signal_handler(signal.SIGTERM)
+        for number in numbers:
+            loop.remove_signal_handler(number)
 
 
-STOPPED = (KeyboardInterrupt, asyncio.CancelledError)
-"""What leaves `asyncio.run` after Ctrl-C and, where the task was `terminable`, after SIGTERM."""
+STOPPED = (KeyboardInterrupt, asyncio.CancelledError, Terminated)
+"""What leaves `asyncio.run` after Ctrl-C and, where the task was `terminable`, after SIGTERM and SIGHUP."""
 
 
 def exit_code_of(stop: BaseException, *, hint: str) -> int:
@@ -240,6 +260,8 @@ def exit_code_of(stop: BaseException, *, hint: str) -> int:
     """
     by_hand = isinstance(stop, KeyboardInterrupt)
     click.echo(f"{'Interrupted' if by_hand else 'Terminated'}. {hint}", err=True)
+    if isinstance(stop, Terminated):
+        return stop.exit_code
     return 128 + (signal.SIGINT if by_hand else signal.SIGTERM)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webserv.cli.signals import raising
+
 if TYPE_CHECKING:
     from webserv.server.site import Site
 
@@ -26,8 +28,9 @@ def command(sites: tuple[str, ...]) -> None:
     """
     from webserv.server.site import list_sites
 
-    for name in sites or list_sites():
-        build(name)
+    with raising():
+        for name in sites or list_sites():
+            build(name)
 
 
 def build(name: str) -> None:

@@ -96,8 +96,39 @@ async def test_retry_after_is_honoured_as_seconds_and_as_a_date_and_capped():
         await ask(server, slept=slept)
     assert slept[0] == 7.0
     assert 40 < slept[1] <= 50
-    assert slept[2] == 120.0
+    assert slept[2] == 60.0
     assert slept[3] <= 8.0
+
+
+async def test_all_waits_for_one_answer_together_are_capped_and_told(caplog):
+    slept = []
+    with (
+        ChatServer([error(429, "quota", Retry_After="3600")] * 9) as server,
+        pytest.raises(PolicyFailed, match=r"answered 429: quota \(6 tries\.\)"),
+    ):
+        await ask(server, slept=slept, retries=20)
+    assert slept == [60.0] * 5
+    assert [line.getMessage() for line in caplog.records if line.name.endswith("chat_client")] == [
+        f"The endpoint {server.base_url} answered 429: quota (Asked again in 60 s.)"
+    ]
+
+
+@pytest.mark.parametrize("after", ["nan", "inf", "-5", "1e999"])
+async def test_a_retry_after_that_is_no_time_is_no_error(after):
+    slept = []
+    with ChatServer([error(429, "slow", Retry_After=after), completion("ok")]) as server:
+        await ask(server, slept=slept)
+    assert 0 <= slept[0] <= 1
+
+
+async def test_what_an_endpoint_says_is_cut_and_put_into_one_line():
+    page = b"<html>\n\n  <body>" + b"no  way\n" * 500
+    with ChatServer([Reply(status=418, body=page)]) as server, pytest.raises(PolicyFailed) as caught:
+        await ask(server)
+    said = str(caught.value).partition(" with 418: ")[2]
+    assert said.startswith("<html> <body>no way no way")
+    assert len(said) == 200
+    assert said.endswith("…")
 
 
 async def test_an_endpoint_that_stays_busy_fails_with_what_it_said():
@@ -161,7 +192,7 @@ async def test_a_refused_key_stops_at_once_and_names_the_fix_but_never_the_key(s
         pytest.raises(UserError) as caught,
     ):
         await ask(server, api_key_name="MY_KEY")
-    assert "The key in MY_KEY was refused" in str(caught.value)
+    assert f"The key in MY_KEY was refused by the endpoint {server.base_url} with" in str(caught.value)
     assert "Incorrect API key provided: ***." in str(caught.value)
     assert "--api-key-env" in caught.value.hint
     assert KEY not in str(caught.value)

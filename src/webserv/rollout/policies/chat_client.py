@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import json
+import logging
+import math
 import random
 import re
 import time
@@ -22,7 +24,21 @@ import httpx
 from webserv.errors import PolicyFailed, UserError
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-_LONGEST_WAIT_S = 120.0
+_LONGEST_WAIT_S = 60.0
+"""However long an endpoint's Retry-After asks to wait."""
+_LONGEST_WAITS_S = 300.0
+"""In all, before one answer."""
+_TOLD_FROM_S = 5.0
+"""Waits as long as this are told …"""
+_TOLD_EVERY_S = 30.0
+"""… so often at most, for all episodes together."""
+_SHOWN = 200
+"""Characters of what an endpoint says that messages quote."""
+
+_LONGEST_BACK_OFF_S = 30.0
+"""Where the endpoint names no time."""
+
+_log = logging.getLogger(__name__)
 
 _TOO_LONG = re.compile(
     # OpenAI, vLLM ("maximum context length"), SGLang ("longer than the model's context length", "exceeds the maximum
@@ -107,6 +123,7 @@ class ChatClient:
         self._sleep = sleep
         self._transport = transport
         self._http: httpx.AsyncClient | None = None
+        self._told = -math.inf
         self._jitter = random.Random()
         # Newer OpenAI models refuse max_tokens and want its other name.
         self._limit_name = "max_tokens"
@@ -119,7 +136,7 @@ class ChatClient:
             PolicyFailed: The endpoint stayed unreachable or busy, or refuses this request.
             UserError: It refuses the key, or knows no such model or address: no request will do better.
         """
-        attempt, waited = 0, 0.0
+        attempt, waited, paused = 0, 0.0, 0.0
         while True:
             attempt += 1
             begun = time.monotonic()
@@ -129,10 +146,13 @@ class ChatClient:
             except _TransientError as problem:
                 if problem.renamed and attempt <= self._options.retries + 1:
                     continue
-                if attempt > self._options.retries:
+                if attempt > self._options.retries or paused >= _LONGEST_WAITS_S:
                     raise PolicyFailed(self._scrub(f"{problem} ({attempt} tries.)")) from problem
                 pause = problem.after_s if problem.after_s is not None else self._back_off(attempt)
+                pause = min(pause, _LONGEST_WAIT_S, _LONGEST_WAITS_S - paused)
+                self._tell(problem, pause)
                 await self._sleep(pause)
+                paused += pause
                 waited += time.monotonic() - begun
             else:
                 return ChatAnswer(**answer, attempts=attempt, waited_s=waited)
@@ -142,6 +162,12 @@ class ChatClient:
         if self._http is not None:
             await self._http.aclose()
             self._http = None
+
+    def _tell(self, problem: _TransientError, pause: float) -> None:
+        now = time.monotonic()
+        if pause >= _TOLD_FROM_S and now - self._told >= _TOLD_EVERY_S:
+            self._told = now
+            _log.warning("%s", self._scrub(f"{problem} (Asked again in {pause:.0f} s.)"))
 
     async def _post(self, messages: Sequence[Mapping[str, Any]]) -> httpx.Response:
         options = self._options
@@ -192,9 +218,8 @@ class ChatClient:
                 "model": str(body.get("model") or ""),
             }
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            shown = response.text[:200].replace("\n", " ")
             raise _TransientError(
-                f"{self._where()} answered what is no chat completion: {shown!r}."
+                f"{self._where()} answered what is no chat completion: {_cut(response.text)!r}."
             ) from error
 
     def _refuse(self, response: httpx.Response) -> None:
@@ -216,7 +241,7 @@ class ChatClient:
         if (
             status == httpx.codes.BAD_REQUEST
             and self._limit_name == "max_tokens"
-            and "max_completion_tokens" in said
+            and "max_completion_tokens" in response.text
         ):
             self._limit_name = "max_completion_tokens"
             raise _TransientError(said, renamed=True)
@@ -227,7 +252,7 @@ class ChatClient:
                 else f"No key ({options.api_key_name} is empty)"
             )
             raise UserError(
-                self._scrub(f"{key} was refused by {self._where()} with {status}: {said}"),
+                self._scrub(f"{key} was refused by {self._where('the')} with {status}: {said}"),
                 hint=f"Set {options.api_key_name} to a valid key, or name another variable by --api-key-env.",
             )
         if status == httpx.codes.NOT_FOUND:
@@ -239,8 +264,8 @@ class ChatClient:
             )
         raise PolicyFailed(self._scrub(f"{self._where()} refused the request with {status}: {said}"))
 
-    def _where(self) -> str:
-        return f"The endpoint {without_userinfo(self._options.base_url)}"
+    def _where(self, the: str = "The") -> str:
+        return f"{the} endpoint {without_userinfo(self._options.base_url)}"
 
     def _scrub(self, text: str) -> str:
         """Endpoints quote keys in their errors; records must not hold them."""
@@ -248,7 +273,7 @@ class ChatClient:
 
     def _back_off(self, attempt: int) -> float:
         # Full jitter over a doubling range keeps many workers from asking again at the same moment.
-        return min(_LONGEST_WAIT_S / 4, 0.5 * 2.0**attempt) * self._jitter.uniform(0.5, 1.0)
+        return min(_LONGEST_BACK_OFF_S, 0.5 * 2.0**attempt) * self._jitter.uniform(0.5, 1.0)
 
 
 class _TransientError(Exception):
@@ -276,10 +301,16 @@ def _message(response: httpx.Response) -> str:
     try:
         body = response.json()
     except ValueError:
-        return " ".join(response.text.split())[:300] or response.reason_phrase
+        return _cut(response.text) or response.reason_phrase
     error = body.get("error", body) if isinstance(body, dict) else body
     text = error.get("message", error) if isinstance(error, dict) else error
-    return " ".join(str(text).split())[:500]
+    return _cut(str(text))
+
+
+def _cut(text: str) -> str:
+    """What an endpoint said, for one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SHOWN else f"{flat[: _SHOWN - 1]}…"
 
 
 def _retry_after(response: httpx.Response) -> float | None:
@@ -292,7 +323,7 @@ def _retry_after(response: httpx.Response) -> float | None:
         if date is None:
             return None
         wait = email.utils.mktime_tz(date) - time.time()
-    return min(max(0.0, wait), _LONGEST_WAIT_S)
+    return max(0.0, wait) if math.isfinite(wait) else None
 
 
 def _check_address(base_url: str) -> None:

@@ -229,6 +229,21 @@ def test_a_resume_that_is_refused_leaves_the_run_as_it_is(host, tmp_path, monkey
         ('{"schema": 2, "config": {}}', "has schema 2; this WebServ reads 1."),
         ('{"schema": 1, "config": {"tasks": 5}}', "'out/run.json' has tasks = 5: Input should be a valid"),
         ('{"schema": 1, "config": {"limit": "x"}}', 'has limit = "x": Input should be a valid integer'),
+        ('{"schema": 1, "config": [["a"]]}', "'out/run.json' describes no run: its config is a list."),
+        ('{"schema": 1, "config": {"tasks": null}}', "has tasks = null: Input should be a valid array"),
+        (
+            '{"schema": 1, "config": {"tasks": [["a"]]}}',
+            'has tasks = [["a"]]: Input should be a valid string',
+        ),
+        ('{"schema": 1, "config": {"limit": 0}}', "has limit = 0: 0 is not in the range x>=1."),
+        ('{"schema": 1, "config": {"repeat": -2}}', "has repeat = -2: -2 is not in the range x>=1."),
+        ('{"schema": 1, "config": {"temperature": NaN}}', "has temperature = NaN: "),
+        ('{"schema": 1, "config": {"seed": 1.5}}', "has seed = 1.5: Input should be a valid integer"),
+        (
+            '{"schema": 1, "config": {"policy_options": 5}}',
+            "has policy_options = 5: Input should be an object",
+        ),
+        ("[" * 99999, "'out/run.json' "),
         ("{", "'out/run.json' cannot be read: Expecting property name"),
         (b"\xff", "'out/run.json' cannot be read: 'utf-8' codec"),
     ],
@@ -255,6 +270,46 @@ def test_a_record_of_a_newer_webserv_is_one_line(host, tmp_path, capsys):
         in err
     )
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        (b"hello\n", "This is no episode record: JSONDecodeError"),
+        (b'{"a": 5}', "This is no episode record: KeyError('schema')"),
+        (b'{"schema": 1, "key": "k"}', "The episode record is damaged: KeyError("),
+        (b"[" * 99999, "This is no episode record: RecursionError"),
+        (b'{"schema": "x"}', "The record has schema x"),
+    ],
+)
+def test_a_frame_that_is_no_record_is_one_line(host, tmp_path, capsys, payload, said):
+    assert run("--out", "out", "--limit", "1") == 0
+    writer = FrameWriter(tmp_path / "out/episodes.jsonl.zst")
+    writer.append(payload)
+    writer.close()
+    capsys.readouterr()
+    assert run("--resume", "--out", "out") == 1
+    err = capsys.readouterr().err
+    assert f"of 'out/episodes.jsonl.zst' cannot be read. {said}" in err
+    assert "Traceback" not in err
+
+
+def test_a_folder_in_the_place_of_the_records_is_one_line(host, tmp_path, capsys):
+    assert run("--out", "out", "--limit", "1") == 0
+    (tmp_path / "out/episodes.jsonl.zst").unlink()
+    (tmp_path / "out/episodes.jsonl.zst").mkdir()
+    capsys.readouterr()
+    for _ in range(2):
+        assert run("--resume", "--out", "out") == 1
+        assert capsys.readouterr().err == "error: Cannot write 'out/episodes.jsonl.zst': Is a directory.\n"
+
+
+@pytest.mark.parametrize(
+    "option", ["--episode-timeout=nan", "--episode-timeout=inf", "--temperature=nan", "--temperature=inf"]
+)
+def test_numbers_must_be_finite(host, capsys, option):
+    assert run("--out", "out", option) == 2
+    assert "is no finite number." in capsys.readouterr().err
 
 
 def test_a_policy_file_with_a_syntax_error_is_one_line(host, tmp_path, monkeypatch, capsys):

@@ -18,8 +18,10 @@ from webserv.rollout.episode import Assignment, run_episode
 from webserv.rollout.frames import Damage, FrameWriter, read_frames
 from webserv.rollout.record import EpisodeRecord
 from webserv.rollout.store import RunStore, continued, iterate_records, read_digests, read_record
+from webserv.rollout.summary import summarise
 from webserv.testing.fake_env import FakeHost, FakePolicies, fake_task
 from webserv.types import ActionError, ActionErrorKind, Failure, FailureKind
+from webserv.viewer.pages import episode_page
 
 CONFIG = {"benchmark": "fake", "policy": "fake", "seed": 0}
 
@@ -65,6 +67,27 @@ async def test_a_failed_record_with_attempts_survives_the_round_trip():
 def test_what_is_no_record_is_refused(line):
     with pytest.raises(ValueError, match="record"):
         EpisodeRecord.from_json(line)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+async def test_a_record_with_a_value_of_another_type_is_read_or_refused_and_nothing_else(data):
+    raw = json.loads((await make_record()).to_json())
+    place = raw
+    while True:
+        key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+        if not isinstance(place[key], dict | list) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(
+        st.sampled_from([None, 5, -1.5, float("nan"), "x", True, [], [["a"]], {}, {"a": 1}])
+    )
+    try:
+        record = EpisodeRecord.from_json(json.dumps(raw))
+    except ValueError:
+        return
+    summarise([digest_of(record)]).to_json()
+    episode_page(record, blobs="")
 
 
 async def test_the_file_is_plain_zstd_of_json_lines(tmp_path, record):

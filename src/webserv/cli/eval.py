@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -80,6 +81,17 @@ class EvalOptions:
         return config | {"tasks": list(self.tasks), "base_url": address}
 
 
+class Finite(click.FloatRange):
+    """A number in a range. NaN, which is in every range to click, and infinity are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or the refusal of wrong usage."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
+
+
 @click.command("eval")
 @click.option("--benchmark", default="shop", show_default=True, help="See `webserv benchmarks list`.")
 @click.option(
@@ -107,9 +119,7 @@ class EvalOptions:
 @click.option(
     "--retries", type=click.IntRange(0), default=1, show_default=True, help="Per failure of the env."
 )
-@click.option(
-    "--episode-timeout", type=click.FloatRange(min=0, min_open=True), default=3600.0, show_default=True
-)
+@click.option("--episode-timeout", type=Finite(min=0, min_open=True), default=3600.0, show_default=True)
 @click.option("--prompts/--no-prompts", "keep_prompts", default=True, show_default=True, help="Keep prompts.")
 @host_options
 @click.option("--base-url", help="Of an OpenAI-compatible endpoint, like http://127.0.0.1:8000/v1.")
@@ -117,7 +127,7 @@ class EvalOptions:
 @click.option(
     "--api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds the key."
 )
-@click.option("--temperature", type=click.FloatRange(0), help="Default: the endpoint's.")
+@click.option("--temperature", type=Finite(min=0), help="Default: the endpoint's.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Longest completion; default 1024.")
 @click.option("--history", type=click.IntRange(0), help="Past steps that a prompt shows; default all.")
 @click.option(
@@ -220,20 +230,24 @@ def _resumed(options: EvalOptions, ctx: click.Context) -> EvalOptions:
     return replace(
         options,
         **{
-            name: _stored_value(options.out, name, stored[name])
+            name: _stored_value(options.out, name, stored[name], ctx)
             for name in RESULTS_DEPEND_ON
             if name in stored and ctx.get_parameter_source(name) is ParameterSource.DEFAULT
         },
     )
 
 
-def _stored_value(root: Path, name: str, value: Any) -> Any:
+def _stored_value(root: Path, name: str, value: Any, ctx: click.Context) -> Any:
     """An option from ``run.json``, which people and other versions may have written too."""
+    option = next(option for option in ctx.command.params if option.name == name)
     try:
-        return TypeAdapter(get_type_hints(EvalOptions)[name]).validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
+        known = TypeAdapter(get_type_hints(EvalOptions)[name]).validate_json(json.dumps(value), strict=True)
+        # The command line's own limits, such as at least one task.
+        return known if known is None or option.multiple else option.type.convert(known, option, ctx)
+    except (ValidationError, click.BadParameter) as error:
+        said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error.message.rstrip(".")
         raise UserError(
-            f"'{root / 'run.json'}' has {name} = {json.dumps(value)}: {error.errors()[0]['msg']}.",
+            f"'{root / 'run.json'}' has {name} = {json.dumps(value)}: {said}.",
             hint="Mend it, or name another --out.",
         ) from error
 

@@ -110,12 +110,18 @@ class FrameWriter:
     Args:
         path: The file; made when absent.
         level: zstd's compression level.
+
+    Raises:
+        HostRefused: The file cannot be opened, or is none.
     """
 
     def __init__(self, path: Path, *, level: int = 6) -> None:
         self._compressor = zstandard.ZstdCompressor(level=level, write_checksum=True)
         self._path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise refused(error, path) from error
         self._end = 0
         last: Frame | Damage | None = None
         for last in read_frames(path):

@@ -6,12 +6,15 @@ Records hold no API key and no structured elements: the observation's text is co
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from webserv.types import ActionError, ActionErrorKind, Box, Failure, FailureKind, Score, Settle
+
+_R = TypeVar("_R", bound="EpisodeRecord | StepRecord | ObservationRecord | AttemptRecord")
 
 SCHEMA = 1
 """Version of the record's JSON form; readers refuse a newer one."""
@@ -166,14 +169,38 @@ class EpisodeRecord:
         try:
             raw = json.loads(line)
             schema = raw.pop("schema")
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise ValueError(f"This is no episode record: {error!r}") from error
         if schema != SCHEMA:
             raise ValueError(f"The record has schema {schema}; this WebServ reads schema {SCHEMA}.")
         try:
-            return cls(**_episode_fields(raw))
-        except (KeyError, TypeError, AttributeError) as error:
+            return _checked(cls(**_episode_fields(raw)))
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"The episode record is damaged: {error!r}") from error
+
+
+_NUMBER = (int, float)
+_NONE = type(None)
+_PLAIN: Mapping[str, tuple[type, ...]] = {
+    "str": (str,), "str | None": (str, _NONE), "int": (int,), "int | None": (int, _NONE), "bool": (bool,),
+    "float": _NUMBER, "float | None": (*_NUMBER, _NONE), "Failure": (Failure,),
+}  # fmt: skip
+_ITEMS: Mapping[str, tuple[type, ...]] = {"tuple[str, ...]": (str,), "Mapping[str, float]": _NUMBER}
+
+
+def _checked(record: _R) -> _R:
+    """`record`, if what summaries and reports reckon with is of the type that its class says."""
+    for about in fields(record):
+        value, kind = getattr(record, about.name), str(about.type)
+        if kind in _PLAIN and not isinstance(value, _PLAIN[kind]):
+            raise TypeError(f"{about.name} is a {type(value).__name__}")
+        if kind in _ITEMS:
+            items = value.values() if isinstance(value, Mapping) else value
+            if not all(isinstance(item, _ITEMS[kind]) for item in items):
+                raise TypeError(f"{about.name} holds something else than {kind} does")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{about.name} is {value}")
+    return record
 
 
 def _episode_fields(raw: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +211,7 @@ def _episode_fields(raw: dict[str, Any]) -> dict[str, Any]:
         "first": _observation(raw["first"]) if raw["first"] else None,
         "steps": tuple(_step(step) for step in raw["steps"]),
         "attempts": tuple(
-            AttemptRecord(**(attempt | {"failure": _failure(attempt["failure"])}))
+            _checked(AttemptRecord(**(attempt | {"failure": _failure(attempt["failure"])})))
             for attempt in raw["attempts"]
         ),
         **{name: tuple(raw[name]) for name in ("blocked", "sites", "start_urls", "tags")},
@@ -196,25 +223,29 @@ def _step(raw: dict[str, Any]) -> StepRecord:
         name: None if raw[name] is None else tuple(raw[name])
         for name in ("prompt_ids", "completion_ids", "logprobs")
     }
-    return StepRecord(
-        **raw
-        | ids
-        | {
-            "observation": _observation(raw["observation"]),
-            "target_box": Box(**raw["target_box"]) if raw["target_box"] else None,
-            "prompt": tuple(raw["prompt"]),
-        }
+    return _checked(
+        StepRecord(
+            **raw
+            | ids
+            | {
+                "observation": _observation(raw["observation"]),
+                "target_box": Box(**raw["target_box"]) if raw["target_box"] else None,
+                "prompt": tuple(raw["prompt"]),
+            }
+        )
     )
 
 
 def _observation(raw: dict[str, Any]) -> ObservationRecord:
     error = raw["error"]
-    return ObservationRecord(
-        **raw
-        | {
-            "error": ActionError(ActionErrorKind(error["kind"]), error["message"]) if error else None,
-            "settle": Settle(**raw["settle"]),
-        }
+    return _checked(
+        ObservationRecord(
+            **raw
+            | {
+                "error": ActionError(ActionErrorKind(error["kind"]), error["message"]) if error else None,
+                "settle": Settle(**raw["settle"]),
+            }
+        )
     )
 
 
@@ -223,4 +254,4 @@ def _score(raw: dict[str, Any] | None) -> Score | None:
 
 
 def _failure(raw: dict[str, Any] | None) -> Failure | None:
-    return Failure(FailureKind(raw["kind"]), raw["message"]) if raw else None
+    return Failure(FailureKind(raw["kind"]), str(raw["message"])) if raw else None

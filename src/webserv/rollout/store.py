@@ -99,7 +99,7 @@ class RunStore:
         Raises:
             UserError: There is no run, or it was made with a different config; the message names what
                 differs.
-            HostRefused: Another process writes to it.
+            HostRefused: Another process writes to it, or its file of episodes cannot be opened.
         """
         stored = read_config(root)
         for name in [*stored, *(name for name in config if name not in stored)]:
@@ -109,7 +109,16 @@ class RunStore:
                     f"not {json.dumps(config.get(name))}.",
                     hint="Resume it with the same options, or name another --out.",
                 )
-        return cls(root, _take_lock(root), config)
+        return cls._open(root, config)
+
+    @classmethod
+    def _open(cls, root: Path, config: Mapping[str, Any]) -> Self:
+        lock = _take_lock(root)
+        try:
+            return cls(root, lock, config)
+        except BaseException:
+            os.close(lock)
+            raise
 
     def add(self, record: EpisodeRecord) -> None:
         """Appends a record. Blocks until it is on disk; may be called from any thread.
@@ -209,7 +218,7 @@ def read_config(root: Path) -> dict[str, Any]:
         about = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"There is no run in '{root}'.", hint="Leave --resume out to start one.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"'{path}' cannot be read: {error}.", hint="Name another --out.") from error
     if not isinstance(about, dict):
         raise UserError(f"'{path}' describes no run: it holds a {type(about).__name__}.")

@@ -48,7 +48,7 @@ def warm(app):
     Returns:
         Each path with its status, for the log.
     """
-    _set_database(f"file:{_database_path()}?mode=ro&immutable=1")
+    _set_database(f"{_database_path().absolute().as_uri()}?mode=ro&immutable=1")
     paths = [*WARM_PATHS, *_model_paths()]
     return [
         (path, _get(app, path, SESSION_COOKIES.get(login, ""))) for _ in range(2) for login, path in paths

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -134,7 +135,9 @@ async def test_a_dead_browser_fails_its_sessions_only_and_is_replaced(owner: str
 
 
 @OWNED
-async def test_a_dead_driver_fails_its_sessions_and_is_replaced(owner: str) -> None:
+async def test_a_dead_driver_fails_its_sessions_and_is_replaced(
+    owner: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async with BrowserFleet() as fleet:
         session = await fleet.open_session()
         await session.start([])
@@ -147,6 +150,8 @@ async def test_a_dead_driver_fails_its_sessions_and_is_replaced(owner: str) -> N
         await again.start([])
         assert again.failed is None
     await wait_gone(owner)
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 @OWNED

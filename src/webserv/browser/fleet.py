@@ -13,7 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    Playwright,
+    PlaywrightContextManager,
+    async_playwright,
+)
 from playwright.async_api import Error as PlaywrightError
 
 from webserv.browser.executable import find_executable
@@ -247,12 +253,14 @@ class BrowserFleet:
             added["TMPDIR"] = str(self._scratch)
         try:
             with _environment(added):  # Playwright has no other way to hand it to its driver
-                self._driver = await async_playwright().start()
+                starter = async_playwright()
+                self._driver = await starter.start()
         except Exception as exc:  # Playwright raises a bare one when its program does not start
             raise MissingPrerequisite(
                 f"Playwright's driver does not start: {first_line(exc)}.",
                 hint="Run 'playwright --version' to see why; on Debian: apt-get install libatomic1",
             ) from exc
+        _take_note_of_death(starter)
         find_executable(self.options.executable, playwright_path=self._driver.chromium.executable_path)
 
     async def _new_context(
@@ -321,6 +329,18 @@ class BrowserFleet:
             self._slots.remove(slot)
         for session in slot.sessions:
             session.strip.fail("The browser process died.")
+
+
+def _take_note_of_death(starter: object) -> None:
+    """Reads the future in which Playwright keeps that its driver died, once it did.
+
+    Nobody else does after the start, and asyncio then complains of it at the end of the process: a signal to the whole
+    process group ends the driver too. Who talks to the driver is told by errors of its own.
+    """
+    owner = getattr(starter, "_client", None) or getattr(starter, "_connection", None)  # older Playwrights
+    ended = getattr(getattr(owner, "_transport", None), "on_error_future", None)
+    if ended is not None:
+        ended.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 def _cookie(cookie: Cookie) -> dict[str, Any]:

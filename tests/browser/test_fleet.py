@@ -150,6 +150,7 @@ async def test_a_dead_driver_fails_its_sessions_and_is_replaced(
         await again.start([])
         assert again.failed is None
     await wait_gone(owner)
+    del fleet, session, again
     gc.collect()
     assert "never retrieved" not in caplog.text
 

@@ -17,7 +17,6 @@ from playwright.async_api import (
     Browser,
     BrowserContext,
     Playwright,
-    PlaywrightContextManager,
     async_playwright,
 )
 from playwright.async_api import Error as PlaywrightError

@@ -73,13 +73,6 @@ def is_mounted(target: Path) -> bool:
     return any(fields[1] == wanted for fields in _mount_table())
 
 
-def mount_source(target: Path) -> str | None:
-    """Device or name mounted at `target`; None when nothing is. The topmost mount wins."""
-    wanted = str(target)
-    found = [fields[0] for fields in _mount_table() if fields[1] == wanted]
-    return found[-1] if found else None
-
-
 def _mount_table() -> list[list[str]]:
     # A thread may be in a mount namespace of its own.
     lines = Path("/proc/thread-self/mounts").read_text(encoding="utf-8").splitlines()

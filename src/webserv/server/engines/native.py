@@ -27,7 +27,7 @@ from webserv.server._linux.namespaces import NetworkNamespace
 from webserv.server._linux.processes import ProcessHandle
 from webserv.server.engines import sandbox
 from webserv.server.engines.interface import Engine, EngineInfo
-from webserv.server.engines.sandboxed import prepare_boot, run_sandboxed
+from webserv.server.engines.sandboxed import prepare_boot, run_sandboxed, whole_or_undone
 from webserv.server.site import Limits, split_origin
 from webserv.server.snapshot import CLONE_UID, Snapshot
 from webserv.server.start_modes.boot import wait_ready
@@ -169,22 +169,24 @@ class NativeEngine(Engine[NetworkNamespace]):
         with place.entered():
             Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0", encoding="ascii")
         log = self.owner.log_path(name)
-        process = await run_sandboxed(
-            snapshot,
-            prefix=prepare_boot(
-                lower=snapshot.data(self.storage),
-                upper=layer.upper,
-                work=layer.work,
-                merged=merged,
-                namespace=place,
-                groups=group.folders if group is not None else (),
-            ),
-            command=[*drop, *command],
-            environment=environment,
-            binds=[("--bind", str(merged), sandbox.DATA)],
-            owner=self.owner.id,
-            log=log,
-            new_network=False,
+        process = await whole_or_undone(
+            run_sandboxed(
+                snapshot,
+                prefix=prepare_boot(
+                    lower=snapshot.data(self.storage),
+                    upper=layer.upper,
+                    work=layer.work,
+                    merged=merged,
+                    namespace=place,
+                    groups=group.folders if group is not None else (),
+                ),
+                command=[*drop, *command],
+                environment=environment,
+                binds=[("--bind", str(merged), sandbox.DATA)],
+                owner=self.owner.id,
+                log=log,
+                new_network=False,
+            )
         )
         undo.push_async_callback(process.kill)
         await wait_ready(site, target, process)
@@ -209,19 +211,21 @@ class NativeEngine(Engine[NetworkNamespace]):
             undo.callback(ours.close)
             arguments = preloader_arguments(zygote.adapter, theirs.fileno(), zygote.threads)
             app = snapshot.image / "app"
-            process = await run_sandboxed(
-                snapshot,
-                prefix=[],
-                command=[str(snapshot.image / zygote.python), *arguments],
-                environment={"PYTHONPATH": f"{sandbox.LIBRARY}:{app}"} | zygote.environment,
-                binds=[
-                    ("--ro-bind", str(snapshot.data(self.storage)), sandbox.DATA),
-                    ("--bind", str(clones), sandbox.CLONES),
-                ],
-                owner=self.owner.id,
-                log=self._zygote_log(snapshot),
-                new_network=True,
-                pass_fds=[theirs.fileno()],
+            process = await whole_or_undone(
+                run_sandboxed(
+                    snapshot,
+                    prefix=[],
+                    command=[str(snapshot.image / zygote.python), *arguments],
+                    environment={"PYTHONPATH": f"{sandbox.LIBRARY}:{app}"} | zygote.environment,
+                    binds=[
+                        ("--ro-bind", str(snapshot.data(self.storage)), sandbox.DATA),
+                        ("--bind", str(clones), sandbox.CLONES),
+                    ],
+                    owner=self.owner.id,
+                    log=self._zygote_log(snapshot),
+                    new_network=True,
+                    pass_fds=[theirs.fileno()],
+                )
             )
             undo.pop_all()
         parent = Zygote(snapshot.site.name, ours, process.kill, self._zygote_log(snapshot))

@@ -7,8 +7,9 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 from webserv.errors import WorldFailed
 from webserv.server._linux.mounts import overlay_options
@@ -57,7 +58,7 @@ async def run_sandboxed(
     new_network: bool,
     pass_fds: Sequence[int] = (),
 ) -> Sandboxed:
-    """Starts `command` in a sandbox and returns once its first process exists.
+    """Starts `command` in a sandbox and returns once its first process exists. Call it through `whole_or_undone`.
 
     Args:
         snapshot: Whose image is shown inside.
@@ -73,41 +74,6 @@ async def run_sandboxed(
     Raises:
         WorldFailed: The sandbox did not start; says what it printed last.
     """
-    starting = asyncio.ensure_future(
-        _start(
-            snapshot,
-            prefix=prefix,
-            command=command,
-            environment=environment,
-            binds=binds,
-            owner=owner,
-            log=log,
-            new_network=new_network,
-            pass_fds=pass_fds,
-        )
-    )
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        # It takes milliseconds; broken off in between, it would leave a process that nobody knows.
-        await asyncio.wait([starting])
-        if starting.exception() is None:
-            await starting.result().kill()
-        raise
-
-
-async def _start(
-    snapshot: Snapshot,
-    *,
-    prefix: Sequence[str],
-    command: Sequence[str],
-    environment: dict[str, str],
-    binds: Sequence[tuple[str, str, str]],
-    owner: str,
-    log: Path,
-    new_network: bool,
-    pass_fds: Sequence[int],
-) -> Sandboxed:
     info_read, info_write = os.pipe()
     with tempfile.TemporaryFile() as hosts, log.open("ab") as output:
         hosts.write(sandbox.hosts_file().encode())
@@ -145,6 +111,21 @@ async def _start(
         await outer.wait()
         said = last_line(log) or "no message"
         raise WorldFailed(f"The sandbox of site '{snapshot.site.name}' did not start: {said}.") from exc
+
+
+async def whole_or_undone(starting: Coroutine[Any, Any, Sandboxed]) -> Sandboxed:
+    """Awaits a start; a cancel in between lets it finish, which takes milliseconds, and ends what it started.
+
+    Broken off half-way it would leave a process that nobody knows.
+    """
+    task = asyncio.ensure_future(starting)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if task.exception() is None:
+            await task.result().kill()
+        raise
 
 
 def prepare_boot(

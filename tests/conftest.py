@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import signal
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,8 @@ REQUIRED = frozenset(filter(None, os.environ.get("WEBSERV_REQUIRE", "").split(",
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Under nohup the signal is ignored, here and in every child; commands honour that, so tests of it need the default.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     unknown = REQUIRED - {"root", "browser", "shop"}
     if unknown:
         raise pytest.UsageError(

@@ -118,7 +118,8 @@ def _run(
     last = ""
     with subprocess.Popen(
         command,
-        env={**os.environ, "PYTHONHASHSEED": "0", **(environment or {})},
+        # Unbuffered, so that what a program said last comes last.
+        env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", **(environment or {})},
         # A build that is killed must not go on behind the back of the next one.
         preexec_fn=die_with_parent,  # noqa: PLW1509  (one system call, no lock)
         stdin=subprocess.DEVNULL,

@@ -7,7 +7,7 @@ from typing import Any
 
 from webserv.errors import MissingPrerequisite, UnknownName
 from webserv.server.engines.interface import Engine
-from webserv.server.host import probe_native, probe_process
+from webserv.server.host import choose_engine, probe_native, probe_process
 
 ENGINES = {
     "native": "webserv.server.engines.native:NativeEngine",
@@ -24,11 +24,11 @@ def load_engine(name: str = "auto") -> Engine[Any]:
         UnknownName: There is no such engine.
         MissingPrerequisite: The host cannot run it.
     """
-    if name == "auto":
-        name = "native" if probe_native().works else "process"
-    if name not in ENGINES:
+    if name not in (*ENGINES, "auto"):
         raise UnknownName("engine", name, [*ENGINES, "auto"])
-    capability = probe_native() if name == "native" else probe_process()
+    probes = {"auto": choose_engine, "native": probe_native, "process": probe_process}
+    capability = probes[name]()
+    name = capability.engine
     if not capability.works:
         mend = next((check.mend for check in capability.checks if check.mend), "Run 'webserv doctor'.")
         raise MissingPrerequisite(f"Engine '{name}' does not work here: {capability.reason}.", hint=mend)
